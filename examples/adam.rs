@@ -1,4 +1,4 @@
-//! Trains a struct of parameters with Adam: gradient and update are one program. The parameters and the optimiser's
+//! Fits a network to a sine curve with Adam: gradient and update are one program. The parameters and the optimiser's
 //! state are then saved and loaded by functions that accept any [`Parameters`].
 //!
 //! ```text

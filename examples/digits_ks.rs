@@ -1,5 +1,5 @@
-//! Reads handwritten digits with a network written in Knossos. Its activation function branches, and its loss finds the
-//! best wrong answer; `mind!` has no operation for either. The gradient is first checked against central differences.
+//! Reads handwritten digits with a network written in Knossos. Its activation function and its loss are written for
+//! single elements, with branches. The gradient is first checked against central differences.
 //!
 //! ```text
 //! cargo run --release --features knossos --example digits_ks

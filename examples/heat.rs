@@ -23,9 +23,9 @@ mind! {
     /// The number of cells along a side of the plate, and the number of steps for which it cools.
     const SIDE: dim = 32;
     const STEPS: int = 20;
-    /// The share of a difference between neighbours that flows in a step. Explicit steps are stable up to 0.25.
+    /// The share of the difference between two neighbours that flows in one step. Explicit steps are stable up to 0.25.
     const FLOW: float = 0.2;
-    /// The weight of edges in the loss. Without it, noise that cooling would have removed is found, enlarged.
+    /// The weight of edges in the loss. Without it, the search amplifies noise that cooling would have removed.
     const EDGES: float = 0.001;
 
     /// The temperatures of a plate.

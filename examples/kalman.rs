@@ -1,5 +1,5 @@
-//! A Kalman filter tracks an object by noisy measurements of its place. The gradient of the likelihood, through all
-//! measurements, finds how noisy the measurements and the motion are.
+//! A Kalman filter tracks an object by noisy measurements of its position. Two noise levels, of the measurements and of
+//! the motion, are fitted by the gradient of the likelihood through all measurements.
 //!
 //! ```text
 //! cargo run --release --example kalman

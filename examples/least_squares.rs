@@ -1,5 +1,5 @@
-//! A least-squares fit with ndarray in which three lines use `mind!`. They derive the gradient and fuse the arithmetic.
-//! The comments above them show the code that they replace.
+//! A least-squares fit with ndarray in which three lines use `mind!`. They compute the gradient and fuse the
+//! arithmetic. The comments above them show the code that they replace.
 //!
 //! ```text
 //! cargo run --release --features ndarray --example least_squares

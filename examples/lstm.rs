@@ -5,8 +5,8 @@
 //! cargo run --release --features knossos --example lstm
 //! ```
 //!
-//! `lstm.ks` has the same cell in Knossos, element by element and by a fold. Both programs must give the same error and
-//! the same gradient, before and after learning.
+//! `lstm.ks` has the same cell in Knossos, written element by element, with a fold over the series. Both programs must
+//! give the same error and the same gradient, before and after learning.
 
 use std::time::{Duration, Instant};
 
@@ -19,8 +19,8 @@ mod knossos {
 mind! {
     const UNITS: dim = 8;
 
-    /// A cell, and the weights of its outputs in a prediction. Each of the four gates has one row per unit: weights of
-    /// the outputs, the weight of the number, and a bias.
+    /// A cell, and the weights of its outputs in a prediction. Each of the four gates has one row per unit: the weights
+    /// of the previous outputs, the weight of the number, and a bias.
     #[derive(Clone)]
     struct Model { gates: f64[4 * UNITS, UNITS + 2], readout: f64[UNITS] }
 

@@ -5,7 +5,7 @@
 //! cargo run --release --example pendulum
 //! ```
 //!
-//! The search begins without any force. Its result is tried in a second simulation, which is written in Rust and has
+//! The search begins without any force. Its result is checked in a second simulation, which is written in Rust and has
 //! steps ten times shorter.
 
 #[path = "support/program.rs"]

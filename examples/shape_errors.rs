@@ -1,5 +1,5 @@
-//! Prints the compiler's errors for wrong programs. The programs are strings that go through the compiler's library,
-//! `mind-core`, so this file compiles. In `mind!`, each is a compile error with the same text at the same place.
+//! Prints the compiler's errors for wrong programs. The programs are strings, which the library `mind-core` compiles
+//! when this example runs. In `mind!`, each is a compile error with the same text at the same place.
 //!
 //! ```text
 //! cargo run -p mind-tests --example shape_errors

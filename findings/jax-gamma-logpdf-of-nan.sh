@@ -32,4 +32,4 @@ gamma, JAX: -inf
 normal, JAX: nan
 Laplace, JAX: nan
 EXPECTED
-printf 'as it was seen\n'
+printf 'the output is as recorded\n'

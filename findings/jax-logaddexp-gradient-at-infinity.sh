@@ -4,7 +4,7 @@
 # logaddexp(a, b) = log(e^a + e^b), and its derivative by a is e^a / (e^a + e^b), a number between 0 and 1. If b is
 # infinity, the derivative is 0, and logaddexp correctly returns infinity. `jax.grad` returns e^a instead: 7.389… at a =
 # 2, and 22026.5 at a = 10. Masks are written as scores of minus or plus infinity. So a model that adds log
-# probabilities gets a large gradient from an element without influence, and no NaN shows it.
+# probabilities gets a large gradient from an element that does not affect the result, and no NaN shows it.
 #
 # It needs Python 3 with venv, and pip's registry. It fails if the output differs from the recorded one.
 set -euo pipefail
@@ -27,4 +27,4 @@ jax 0.10.2
 2.0 inf 7.3891
 10.0 inf 22026.4658
 EXPECTED
-printf 'as it was seen\n'
+printf 'the output is as recorded\n'

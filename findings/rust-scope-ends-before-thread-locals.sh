@@ -47,4 +47,4 @@ diff "$folder/found" - <<'EXPECTED'
 dropped after the scope: false
 dropped after join: true
 EXPECTED
-printf 'as it was seen\n'
+printf 'the output is as recorded\n'

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# trybuild 1.0.122: every dependency of the package is compiled twice for the programs that it tries.
+# trybuild 1.0.122 compiles every dependency of the package twice.
 #
-# It first checks the dependencies and then all programs, and passes the flag --diagnostic-width=140 to rustc only the
-# second time. Cargo's cache depends on the flags, so it uses nothing of the first pass. Dev-dependencies that no
-# program uses are compiled twice as well. If one of them is a large crate, this takes minutes of processor time in a
-# clean build. The workaround is a separate package with few dependencies for these tests. Build scripts and proc macros
-# are compiled once, because Cargo passes them no such flags.
+# It first checks the dependencies and then all test programs, and passes the flag --diagnostic-width=140 to rustc only
+# the second time. Cargo's cache depends on the flags, so the second pass reuses nothing of the first. Dev-dependencies
+# that no program uses are compiled twice as well. If one of them is a large crate, this takes minutes of processor time
+# in a clean build. The workaround is a separate package with few dependencies for these tests. Build scripts and proc
+# macros are compiled once, because Cargo passes them no such flags.
 #
 # It needs Rust and Cargo's registry. It fails if the output differs from the recorded one.
 set -euo pipefail
@@ -53,4 +53,4 @@ RUSTC_WRAPPER=$folder/wrapper cargo test --quiet --test tried >out 2>&1 || { cat
 found=$(grep -c '' compiled)
 printf 'trybuild 1.0.122: the dependency is compiled %s times\n' "$found"
 [ "$found" = 2 ]
-printf 'as it was seen\n'
+printf 'the output is as recorded\n'

@@ -42,7 +42,7 @@
 //!
 //! # What `mind!` accepts
 //!
-//! `mind!` accepts items, a closure, or an expression over Rust variables.
+//! `mind!` accepts items, a closure, or an expression over Rust variables. A `mind!` with items is called a block.
 //!
 //! **Items** are functions, structs, constants and imports, as above. Functions can call each other in any order. A
 //! constant is an extent, `const H: dim = 64;`, or a `float`, `int` or `bool`, such as `const EPS: float = 1e-5;`.
@@ -92,14 +92,15 @@
 //! | a single number for every shape, such as `mean(x)` | a plain number |
 //! | a gradient | the type of the variable that it is taken with respect to |
 //! | broadcast from one operand (`2.0 * x`), or from operands of one shape type (`w - 0.1 * g`) | that type |
-//! | the same, if the other operands have the last dimensions of that type (`x - mean` of a matrix and a row) | that type |
+//! | broadcast from such operands, and from operands that have only the last dimensions of that type (`x - mean` of a matrix and a row) | that type |
 //! | any other | a tensor whose shape is [`Inferred`], with its rank in its type |
 //!
 //! To give a result of the last kind a shape type, write `mind!(x @ w : f32[2, 2])`, or convert it with `.into()`.
 //!
 //! - If operands are arrays of ndarray and none is a tensor, results are arrays of ndarray too.
 //! - An operand can be given a type in place: `(x: f32[2, 3])`.
-//! - A number whose Rust type is open, as in `let rate = 0.1;`, has the element type of the tensors in its computation.
+//! - A number whose Rust type is not yet inferred, as in `let rate = 0.1;`, has the element type of the tensors in its
+//!   computation.
 //!
 //! # Functions, structs and constants of other blocks
 //!
@@ -129,9 +130,8 @@
 //! # }
 //! ```
 //!
-//! - An imported function is inlined at each call, with all functions that it calls. These are inlined whatever their
-//!   configuration, as within a block.
-//! - A function that is configured away (`#[cfg(…)]`) cannot be imported.
+//! - An imported function is inlined at each call, with all functions that it calls.
+//! - A function that `#[cfg(…)]` removes from its block cannot be imported.
 //! - A struct is one Rust type in all blocks: the type that the declaring block generates.
 //! - Paths follow Rust's rules. `pub use` re-exports functions, structs and constants. A private field can be passed
 //!   along with its struct but not named.
@@ -147,7 +147,7 @@
 //! - The parameters of `try_f` are `&TensorRef` with run-time extents, and numbers.
 //! - It returns a `Result` of a tensor with run-time extents, or of a number.
 //! - A gradient calls `try_rev_f`, which takes the parameters and the cotangent of the result. It returns the cotangent
-//!   of each parameter, `()` for a parameter that is not a float.
+//!   of each parameter, and `()` for a parameter that is not a float.
 //!
 //! ```
 //! use mind::{Error, Tensor, TensorRef, mind};
@@ -187,8 +187,8 @@
 //! The function must have no effects: equal calls may be merged, and a call may be left out or made twice.
 //! `docs/knossos.md` describes its types, and the functions that derivatives of higher order call.
 //!
-//! [`ks!`] and [`include_ks!`] generate such functions. Their language, Knossos, has the branches and the recursion
-//! that `mind!` lacks:
+//! [`ks!`] and [`include_ks!`] generate such functions. Their language, Knossos, has recursion and branches for single
+//! elements, which `mind!` lacks:
 //!
 //! ```
 //! mind::ks!(r#"
@@ -213,8 +213,8 @@
 //! `pullback(y, dy) { … }` after a function or a template defines its derivative. `y` is the result, and `dy` is the
 //! cotangent of the result, with the same shape. The body can use these and the parameters. It returns the cotangent of
 //! each float parameter, with the type of the parameter. Several cotangents are a tuple in the order of the parameters.
-//! Parameters of integers or truth values, and attributes, have none. If the function has several results, `y` and `dy`
-//! are tuples: `pullback((a, b), (da, db))`.
+//! Integer and boolean parameters, and attributes, have none. If the function has several results, `y` and `dy` are
+//! tuples: `pullback((a, b), (da, db))`.
 //!
 //! ```
 //! mind::mind! {
@@ -238,8 +238,9 @@
 //! # }
 //! ```
 //!
-//! - A second derivative differentiates the body of the pullback. There, the pullback is also the derivative of `y`.
-//! - The compiler cannot detect a wrong pullback. Compare it with difference quotients, by [`gradcheck()`].
+//! - A second derivative differentiates the body of the pullback. If the body reads `y`, the pullback is also the
+//!   derivative of `y`.
+//! - The compiler cannot detect a wrong pullback. [`gradcheck()`] compares it with difference quotients.
 //! - A pullback costs nothing where no gradient is taken.
 //! - In the body, `*` and `/` preserve zeros of values that depend on `dy`, as in the gradients of built-in functions:
 //!   `dy / y` is 0 where `dy` is exactly 0, even if `y` is 0 too.
@@ -255,7 +256,7 @@
 //! | `f::CORE_IR` | the intermediate representation as text |
 //! | `f::MIC` | the same program in the compact form, for files and tools |
 //! | `f::UPDATES` | the inputs of that program that its last outputs update |
-//! | `f::PARAMS`, `f::FLOPS`, `f::PEAK_BYTES` | the elements of the parameters, the arithmetic operations of a call, and the bytes of workspace; functions if shapes have symbols, such as `f::peak_bytes(n)` |
+//! | `f::PARAMS`, `f::FLOPS`, `f::PEAK_BYTES` | the number of elements of the parameters, of arithmetic operations per call, and of bytes of workspace; functions if shapes have symbols, such as `f::peak_bytes(n)` |
 //!
 //! # Structs
 //!
@@ -331,7 +332,7 @@
 //! # }
 //! ```
 //!
-//! Where no field determines an extent for Rust, as in `Net { w: x.T @ y, b: sum(y, axis = 0) }`, write the type of the
+//! If Rust cannot infer an extent from the fields, as in `Net { w: x.T @ y, b: sum(y, axis = 0) }`, write the type of the
 //! result, in Rust or after the expression: `… : Net<3, 2>`.
 //!
 //! A struct has `zeros` and the initialisers of [`Initialiser`] (`glorot_uniform`, `he_normal`, …), which take any
@@ -371,17 +372,17 @@
 //! | `flip(x, axis = 0)` | the elements along an axis from the last to the first |
 //! | `roll(x, -1, axis = 0)` | shifts the elements along an axis by a number of positions; elements that leave one end enter at the other |
 //! | `sort(x, axis = -1, descending = true)`, `argsort` | the elements along an axis in order, or their positions, `i64`: equal elements keep their order, NaN comes last; without `axis` along the last axis |
-//! | `any(x, axes = [0], keepdims = true)`, `all` | whether any element is true, or all are; a number is true if it is not 0 |
+//! | `any(x, axes = [0], keepdims = true)`, `all` | whether at least one element is true, or every element; a number is true if it is not 0 |
 //! | `relu` `exp` `log` `sqrt` `tanh` `floor` `ceil` `round` `trunc` | elementwise, on floats; `round` rounds halves to the even integer |
 //! | `exp2` `expm1` `log2` `log10` `log1p` `rsqrt` `cbrt` `hypot` `pow` | elementwise, on floats; `hypot(x, y)` is `√(x² + y²)` without overflow |
 //! | `erf` `erfc` `erf_inv` `lgamma` `digamma` `trigamma` | elementwise, on floats; the error function, its complement and its inverse; the logarithm of `\|Γ(x)\|` and its first two derivatives |
-//! | `logaddexp` `log1mexp` `erfcx` `log_ndtr` | elementwise, on floats; `log(exp(a) + exp(b))`, `log(1 - exp(-x))`, `exp(x²) erfc(x)` and the logarithm of the normal distribution function, also where these formulas overflow, underflow or lose their digits |
+//! | `logaddexp` `log1mexp` `erfcx` `log_ndtr` | elementwise, on floats; `log(exp(a) + exp(b))`, `log(1 - exp(-x))`, `exp(x²) erfc(x)` and the logarithm of the normal distribution function, also accurate where these formulas overflow, underflow or lose precision |
 //! | `sin` `cos` `tan` `asin` `acos` `atan` `atan2` `sinh` `cosh` `asinh` `acosh` `atanh` | elementwise, on floats; angles are in radians |
-//! | `neg` `abs` `sign` `maximum` `minimum` `fmax` `fmin` | elementwise, on all numbers; `fmax` and `fmin` pass NaN over |
+//! | `neg` `abs` `sign` `maximum` `minimum` `fmax` `fmin` | elementwise, on all numbers; `fmax` and `fmin` ignore NaN |
 //! | `copysign(a, b)` | elementwise, on floats; `a` with the sign of `b` |
 //! | `reshape(x, [2, -1])`, `transpose(x, [1, 0])`, `x.T`, `x.mT`, `expand_dims`, `squeeze`, `broadcast_to` | change the shape or the order of axes; `x.mT` swaps the last two axes |
 //! | `x[0, 1..3, .., -1]`, `x[.., _]`, `slice(…)`, `gather(table, indices)` | parts of a tensor; `_` is a new axis of extent 1 |
-//! | `take_along(x, indices, axis = 1)` | for each position of `indices` the element of `x` at that position, except that the index is its position along the axis |
+//! | `take_along(x, indices, axis = 1)` | for each position of `indices`, the element of `x` at that position, with the index in place of the coordinate along the axis |
 //! | `concat([a, b], axis = 0)`, `stack([a, b], axis = 0)` | join any number of tensors along an axis, or along a new axis |
 //! | `pad(x, low = [1, 0], high = [1, 2])` | adds zeros around a tensor: along each axis `low` before and `high` after its elements |
 //! | `conv2d(x, f, strides = [1, 1], padding = same)` | convolves NHWC images with HWCF filters; padding `valid`, `same` or `[[t, b], [l, r]]` |
@@ -392,7 +393,7 @@
 //! | `grad(f, wrt = w)(…)`, `value_and_grad(f, wrt = (w, b))(…)`, `vjp(f, wrt = w)(…, cotangent)` | derivatives; if `f` returns a tuple, `value_and_grad` and `#[grad]` differentiate its first element and also return the others |
 //! | `jvp(f, wrt = x)(x, dx)`, `jacobian(f, wrt = x)(x)`, `hessian(f, wrt = x)(x)`, `hvp(f, wrt = x)(x, v)` | other derivatives: the value and its tangent, the derivatives of all elements of the result, the second derivatives, and these times a vector |
 //! | `vmap(f, over = (x, y))(xs, ys, w)` | `f` for each slice of `xs` and `ys` along the first axis; `axis = 1` and `out = 1` name other axes |
-//! | `associative_scan(f)(xs)` | the running results of a function of two values along the first axis |
+//! | `associative_scan(f)(xs)` | along the first axis `x0`, `f(x0, x1)`, `f(f(x0, x1), x2)`, …, for an associative `f` |
 //! | `inspect(x, "h")` | `x`, which is [shown](#debugging) each time the program runs, in the order of the text |
 //! | `stop_gradient(x)` | `x`, treated as a constant by differentiation; a function with a [derivative of its own](#custom-derivatives) can do more |
 //!
@@ -434,9 +435,9 @@
 //!
 //! # Templates
 //!
-//! A function whose parameters leave something open is a template. The compiler checks and inlines it at each call,
-//! fuses it with the code around the call and differentiates through it. Functions, closures and expressions call
-//! templates in the same way:
+//! A function whose parameters do not fix every shape, element type and attribute is a template. The compiler checks
+//! and inlines it at each call, fuses it with the code around the call and differentiates through it. Functions,
+//! closures and expressions call templates in the same way:
 //!
 //! ```
 //! use mind::{Tensor, mind};
@@ -479,12 +480,12 @@
 //! | `<P: params>`, `p: P` | a struct of tensors, the same wherever `P` appears; in an expression an annotated variable, `(net: Net)` |
 //! | `x` | any value, also a tuple or a struct |
 //!
-//! The library of the language consists of templates: activations, softmax, norms, attention, cells and losses
+//! The library of the language consists of templates: activations, softmax, norms, attention, recurrent cells and losses
 //! (`nn::`), numerics (`num::`), log densities (`stats::`), steps of optimisers and schedules (`optim::`).
 //! `docs/library.md` documents each with its formula, shapes and stability. `nn::softmax(x)` calls one by its path,
 //! anywhere. `use nn::softmax;` in a block imports the name.
 //!
-//! - In an expression, a parameter without a type also accepts a Rust struct, of which the template reads fields:
+//! - In an expression, a parameter without a type also accepts a Rust struct, whose fields the template reads:
 //!   `nn::transformer_block(x, self.block, heads = 4)`.
 //! - The types of parameters are a contract. An argument that violates it is an error at the argument. An axis that the
 //!   argument does not have is an error there too.
@@ -540,9 +541,9 @@
 //! - Its fields are public, and it implements [`Parameters`]: it is saved and loaded like a network.
 //! - It can be a field of a struct, a result, and a parameter of a template, `state: optim::Adam<P>` beside
 //!   `<P: params>`. The language reads and constructs it like any struct.
-//! - It is generic over structs of floats, by name or with dimensions: `optim::Adam<Dense<64, N>>`.
+//! - It is generic over structs of floats, also over those with dimensions: `optim::Adam<Dense<64, N>>`.
 //!
-//! In an expression it is annotated like any struct. The struct that it is generic over is imported:
+//! In an expression, annotate the state like any struct, and import the struct that it is generic over:
 //!
 //! ```
 //! mod nets {
@@ -591,9 +592,9 @@
 //!
 //! | failure | consequence |
 //! | --- | --- |
-//! | a function of yours panics: one that an `extern` function calls, an [`Rng`], or an argument of `from_fn` or `map` | the panic reaches the caller; no result and no `&mut` parameter of a function has been written; what [`Initialiser::fill`] fills has been written in part |
-//! | a part of a call panics on another thread | all parts end, then the panic reaches the caller; of two panics the one of the earlier part |
-//! | a thread cannot be started | the existing threads do the work, at least the caller does; the result is the same to the bit. A Knossos program whose calls nest so deep that it needs another stack returns E6004 |
+//! | a function of yours panics: one that an `extern` function calls, an [`Rng`], or an argument of `from_fn` or `map` | the panic reaches the caller; no result and no `&mut` parameter of a function has been written; parameters that [`Initialiser::fill`] was filling are partly written |
+//! | a part of a call panics on another thread | all parts end, then the panic reaches the caller; if two parts panic, the panic of the earlier part |
+//! | a thread cannot be started | the existing threads do the work, or the caller alone; the result is the same to the bit. A Knossos program whose calls nest so deep that it needs another stack returns E6004 |
 //! | memory cannot be allocated | error E6004, before anything is written |
 //!
 //! Calls can be made from anywhere:
@@ -605,8 +606,9 @@
 //! [`set_threads`] can be called there too. After a `fork` the child process starts its own threads at its first large
 //! call.
 //!
-//! Memory is bounded. A thread keeps one workspace, as large as its calls have needed, and at most 638 KiB for small
-//! results. It frees both when it ends. The process keeps at most 32 MiB for results of more than 32 KiB.
+//! The memory that is kept for later calls is bounded. A thread keeps one workspace, as large as its calls have needed,
+//! and at most 638 KiB for small results. It frees both when it ends. The process keeps at most 32 MiB for results of
+//! more than 32 KiB.
 //!
 //! # Features
 //!
@@ -623,14 +625,14 @@
 //! `matrixmultiply`: the crate of that name computes large products of `f32` and `f64`, of at least 32 rows, 8 columns,
 //! 8 factors per sum and 32³ multiplications.
 //!
-//! - On processors other than x86-64 it computes these products without the feature too: no kernel of ours for products
-//!   has run there, while that crate's users run its kernels.
-//! - The crate allocates memory at each product, into which it packs operands. Where a fused loop follows, we allocate
-//!   memory for up to 128 by 512 sums too. The process ends if that memory cannot be allocated.
+//! - On processors other than x86-64 the crate computes these products without the feature too: our own kernels for
+//!   products have not been run there, and those of the crate have.
+//! - The crate allocates memory at each product, into which it packs operands. If a fused loop follows, we also allocate
+//!   memory for up to 128 by 512 sums. The process ends if that memory cannot be allocated.
 //! - Results differ from those of our kernels in the last bits. They are the same for any number of threads, and
 //!   `MIND_SIMD` does not affect them.
-//! - Convolutions, products of integers and smaller products use our kernels. On those processors our kernels are
-//!   compiled from plain Rust, without instructions written for them.
+//! - Convolutions, products of integers and smaller products use our kernels. On processors other than x86-64 these are
+//!   compiled from plain Rust, without instructions written for the processor.
 //!
 //! `serde`: tensors in the formats of serde, in the representation of ndarray's arrays. Input is checked.
 //!
@@ -688,7 +690,7 @@ mod page_on_ndarray {}
 /// ```
 ///
 /// The first `>` ends the block. A `>` in brackets, in `->`, in `=>` or, in a block of items, in `fn f<N>` does not
-/// count. In the place of an expression the wrapper contains one expression. Statements before it need braces:
+/// count. Where Rust expects an expression, the wrapper contains one expression. Statements before it need braces:
 /// `angle! {{ let a = …; mind!< a > }}`. `mind!(< … >)` needs no wrapper.
 pub use mind_macros::angle;
 /// Includes the items of a Rust file in which `mind!< … >` can appear anywhere: `mind::angle_include!("model.rs");`.
@@ -696,10 +698,10 @@ pub use mind_macros::angle;
 /// The path is relative to the Rust file, as in [`include_str!`]. Use it in a module of its own:
 /// `mod model { mind::angle_include!("model.rs"); }`.
 ///
-/// rustc compiles a copy of the file, in which `(` and `)` replace the angle brackets. The copy is in a folder of the
-/// build, and errors show its path, with the lines and columns of the file. Rust resolves the paths of `mod parts;` and
-/// `include_str!` relative to the copy. The macro therefore rejects modules without a body. It also rejects attributes
-/// of the file (`#![…]`).
+/// rustc compiles a copy of the file, in which `(` and `)` replace the angle brackets. The copy is in the build
+/// directory, and errors show its path, with the lines and columns of the file. Rust resolves the paths of `mod parts;`
+/// and `include_str!` relative to the copy. The macro therefore rejects modules without a body. It also rejects
+/// attributes of the file (`#![…]`).
 pub use mind_macros::angle_include;
 
 /// The proc macros. The macros of this crate pass `$crate` to them, so that generated code finds this crate under

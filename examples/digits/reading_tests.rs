@@ -1,5 +1,5 @@
-//! Tests that the file of digits is read, and that bad files are reported. Several examples read it; these tests run
-//! once.
+//! Tests that the file of digits is read, and that bad files are reported. Several examples read the file, but only
+//! `digits` runs these tests.
 
 use std::fs;
 use std::io::Write;

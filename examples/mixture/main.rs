@@ -1,5 +1,5 @@
-//! A mixture of normal distributions clusters handwritten digits without their labels, by expectation maximisation:
-//! expressions over Rust variables in ordinary Rust.
+//! A mixture of normal distributions clusters handwritten digits without their labels, by expectation maximisation. The
+//! program is ordinary Rust with expressions over Rust variables.
 //!
 //! ```text
 //! cargo run --release --example mixture
@@ -23,7 +23,7 @@ use digits::{Digit, PIXELS};
 use program::Outcome;
 use report::Kinds;
 
-/// The number of kinds, the components of the mixture.
+/// The number of kinds: the components of the mixture, which are the clusters.
 const KINDS: usize = 20;
 /// The variance of the assumed noise of each pixel. Without it, a pixel that is always blank would have variance 0.
 const NOISE: f64 = 0.02;

@@ -1,4 +1,4 @@
-//! Draws the kinds as a PNG file.
+//! Draws the kinds, which are the clusters, as a PNG file.
 
 use std::io;
 use std::path::Path;

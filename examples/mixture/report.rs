@@ -1,4 +1,4 @@
-//! Compares the kinds with the labels, which learning does not see.
+//! Compares the kinds, which are the clusters, with the labels, which learning does not see.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Compares the gradient by many parameters with differences of the function along it.
+//! Compares a gradient by many parameters with difference quotients of the function in the gradient's direction.
 
 use mind::{Elements, ElementsMut, Parameters};
 

@@ -16,7 +16,7 @@ use crate::memory;
 #[command(
     name = "mind",
     version,
-    about = "Begin projects; check, format, convert, differentiate, run, measure and draw tensor programs",
+    about = "Create projects; check, format, convert, differentiate, run, measure and draw tensor programs",
     after_help = TOP_EXAMPLES,
     after_long_help = TOP_NOTES,
     disable_help_subcommand = true,
@@ -36,7 +36,7 @@ Examples:
   mind new moons                         a project that trains
   mind check net.mic                     every mistake in a file, with the line
   mind convert net.mic --to core-ir      the same program in another form
-  mind run net.mic --input x=x.npy       what it computes
+  mind run net.mic --input x=x.npy       its results
   mind graph net.mic -o net.svg          a picture of it
   mind explain E3003                     what an error means and how to fix it";
 
@@ -46,17 +46,19 @@ Examples:
   mind check net.mic                     every mistake in a file, with the line
   mind convert net.mic --to core-ir      the same program in another form
   mind grad net.mic --wrt w,b            its gradient, as another program
-  mind run net.mic --input x=x.npy       what it computes
+  mind run net.mic --input x=x.npy       its results
   mind graph net.mic -o net.svg          a picture of it
   mind explain E3003                     what an error means and how to fix it
 
 Memory:
-  The memory of `run`, `ks run` and `ks grad` is limited; --memory sets the limit. Exceeding it is E6004.
+  The memory of `run`, `ks run` and `ks grad` is limited; --memory sets the limit. A run that
+  exceeds it fails with E6004.
 
 Files:
-  The form of a file is told by its extension (.mic: MIC; .ir: Core IR text; .json: JSON; .mind: the
-  language of `mind!`), else by how it begins; --from says it outright. `-` is standard input or output.
-  A program has at most 10 MiB; of a larger one E1008 says on which line the limit is.
+  The form of a file follows from its extension (.mic: MIC; .ir: Core IR text; .json: JSON; .mind:
+  the language of `mind!`), otherwise from its first line; --from overrides both. `-` is standard
+  input or output. A program has at most 10 MiB; for a larger one, E1008 names the line that
+  passes the limit.
 
 Exit codes:
   0  all is well
@@ -97,8 +99,8 @@ pub enum Command {
 /// `mind new`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The project is a crate: a network of two layers that learns in less than a second, with a test of its gradient and a
-profile by which debug builds are optimised. Nothing is written where the folder is there already.
+The project is a crate with a network of two layers that learns in less than a second, a test of
+its gradient, and a profile that optimises debug builds. If the folder exists, nothing is written.
 
 Examples:
   mind new moons
@@ -165,14 +167,15 @@ pub struct CheckArguments {
 /// `mind fmt`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Like rustfmt, it rewrites files where they are; what comes from standard input goes to standard output. The
-canonical form of a module computes the same to the bit; values that no output needs are gone, comments stay above
-the instruction they stand above. A program in the language of mind! is laid out as rustfmt does, in lines of 110
-characters: its tokens and comments stay as they are, but for commas before a closing bracket.
+Files are rewritten in place, as by rustfmt. Standard input is formatted to standard output. The
+canonical form of a module computes the same to the bit. It omits values that no output needs, and
+keeps comments above their instructions. A program in the language of mind! is laid out in the
+style of rustfmt, in lines of 110 characters. Its tokens and comments do not change, except for
+commas before a closing bracket.
 
 Examples:
   mind fmt net.mic                       rewrite the file
-  mind fmt --check *.mic *.mind          only say what differs
+  mind fmt --check *.mic *.mind          only show the differences
   mind fmt - < net.mic > new.mic")]
 pub struct FmtArguments {
     /// The files, or `-` for standard input
@@ -192,13 +195,15 @@ pub struct FmtArguments {
 /// `mind convert`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-MIC is written in canonical form, as `mind fmt` writes it: the specification asks for that. The other forms, and MIC
-with `--as-is`, have the program instruction by instruction. `--to dot` is for Graphviz.
+MIC is written in canonical form, as by `mind fmt`, since the specification requires it. The other
+forms, and MIC with `--as-is`, keep the program instruction by instruction. `--to dot` is for
+Graphviz.
 
-`--to stablehlo` is for XLA and what else compiles StableHLO. Its extents are known, so each symbol needs one; `&mut`
-parameters are donated. What stops a program here does not stop it there: an index out of range is clamped, and an
-integer divided by 0 is some number. Functions of Rust are refused. With `--mesh` the text is for several devices;
-inputs that no `--shard` splits are whole on each.
+`--to stablehlo` is for XLA and other compilers of StableHLO. All extents must be known, so each
+symbol needs a `--dim`. `&mut` parameters are donated. Errors that stop a program here do not stop
+it there: an index out of range is clamped, and an integer divided by 0 gives an arbitrary number.
+Programs that call Rust functions are rejected. With `--mesh` the text is for several devices;
+each device holds the whole of an input that no `--shard` splits.
 
 Examples:
   mind convert net.mic --to core-ir
@@ -224,7 +229,8 @@ pub struct ConvertArguments {
 /// `mind grad`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The result has the inputs of the program, and its outputs followed by one gradient for each name, in that order.
+The result has the inputs of the program, and its outputs followed by one gradient for each name,
+in that order.
 
 Examples:
   mind grad loss.mic --wrt w,b
@@ -264,15 +270,16 @@ pub struct GradientOptions {
 /// `mind run`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Each input is a .npy file (of an element type of the language, either byte order, C or Fortran order), elements in
-brackets, or, where it is a single number, that number. Symbols such as N get their extents from the inputs. The interpreter is the
-reference: right, and slow.
+Each input is a .npy file (of an element type of the language, in either byte order, in C or
+Fortran order), elements in brackets, or a number. Symbols such as N get their extents from the
+inputs. The interpreter is the reference implementation, and it is slow.
 
-With `--on xla` a PJRT plugin compiles and runs the program, as `mind convert --to stablehlo`
-writes it, on its first device, or laid out over as many as --mesh has. What stops a program here
-does not stop it there: an index out of range is clamped, and an integer divided by 0 is some
-number. What `inspect` shows is not shown. The plugin is a shared library that --plugin or the
-variable MIND_PJRT_PLUGIN names; `mind xla --help` says where to get one.
+With `--on xla` a PJRT plugin compiles and runs the program, in the form that
+`mind convert --to stablehlo` writes, on its first device or split over the devices of --mesh.
+Errors that stop a program here do not stop it there: an index out of range is clamped, and an
+integer divided by 0 gives an arbitrary number. `inspect` shows nothing. The plugin is a shared
+library, named by --plugin or by the variable MIND_PJRT_PLUGIN; `mind xla --help` says where to
+get one.
 
 Examples:
   mind run loss.mic --input x=x.npy --input y=y.npy --input rate=0.1
@@ -285,7 +292,7 @@ Examples:
 pub struct RunArguments {
     #[command(flatten)]
     pub input: Input,
-    /// An input: a .npy file, elements such as [1,2,3], or a number if the input is one
+    /// An input: a .npy file, elements such as [1,2,3], or a number for an input that is a single number
     #[arg(long = "input", short = 'i', value_name = "NAME=VALUE")]
     pub values: Vec<String>,
     /// Arguments after the file, which are an error
@@ -330,13 +337,13 @@ pub struct Memory {
 /// `mind stats`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Where extents are symbols, costs are formulas in them; --dim gives a symbol a value.
+If extents are symbols, costs are formulas in these symbols; --dim sets the value of a symbol.
 
 Examples:
   mind stats net.mic
   mind stats net.mic --dim N=32 --dim M=10
-  mind stats net.mic --plan            what runs: fused loops, products, memory
-  mind stats net.mic --loops           and how: rows, blocks, lanes, chains of sums")]
+  mind stats net.mic --plan            its steps: fused loops, products, memory
+  mind stats net.mic --loops           its loops: rows, blocks, lanes, chains of sums")]
 pub struct StatsArguments {
     #[command(flatten)]
     pub input: Input,
@@ -354,13 +361,14 @@ pub struct StatsArguments {
 /// `mind graph`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Written is what the extension says: .svg a picture, .dot its description for Graphviz. With Graphviz installed
-its `dot` lays the picture out, else this command does; --renderer chooses.
+The extension selects the output: .svg for a picture, .dot for its description for Graphviz. If
+Graphviz is installed, its `dot` lays out the picture, otherwise this command does; --renderer
+selects one of the two.
 
 Examples:
   mind graph net.mic -o net.svg
   mind graph loss.mic --wrt w,b -o loss_grad.svg      with its gradient, coloured
-  mind graph lstm.mind -o lstm.svg --expand           with what its loops hold
+  mind graph lstm.mind -o lstm.svg --expand           with the contents of its loops
   mind graph net.mic -o net.svg --costs --dim N=32    where the work is
   mind graph net.mic -o net.dot")]
 pub struct GraphArguments {
@@ -372,13 +380,13 @@ pub struct GraphArguments {
     /// Draw the program with its gradient with respect to these inputs
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub wrt: Vec<String>,
-    /// Treat the program as a gradient: colour what only the outputs after the first COUNT need
+    /// Treat the program as a gradient: colour the boxes that only the outputs after the first COUNT need
     #[arg(long, value_name = "COUNT", conflicts_with = "wrt")]
     pub primal_outputs: Option<usize>,
-    /// Draw what loops and conditions hold, inside their boxes, down to LEVELS of them [default: all levels]
+    /// Draw the contents of loops and conditions inside their boxes, to a depth of LEVELS [default: all levels]
     #[arg(long, value_name = "LEVELS", num_args = 0..=1, require_equals = true, default_missing_value = "16")]
     pub expand: Option<usize>,
-    /// Show what part of the arithmetic each operation is, and the memory of its result
+    /// Show each operation's share of the arithmetic, and the memory of its result
     #[arg(long)]
     pub costs: bool,
     /// The extent of a symbol, such as N=32, which --costs needs
@@ -394,15 +402,15 @@ pub struct GraphArguments {
 /// `mind bench`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Limits are multiply-adds from registers at each SIMD level, bytes a second from and to each level of
-memory (a copy counts what it reads and what it writes), and what it costs to give every thread a part
-and wait for all, where threads look for work and where they sleep. Programs are compiled as `mind!`
-does. Each stands beside the limit that bounds it: the least time of many calls beside multiply-adds at
-the level in use, or beside a read or a copy where its data fits, by as many threads. Small programs
-run on one thread all the same, and a loop that reads more than it writes may pass a copy.
-MIND_SIMD=avx2 measures a lower level.
+Limits are multiply-adds from registers at each SIMD level, bytes per second from and to each
+level of memory (a copy counts the bytes read and the bytes written), and the time to give every
+thread a part and wait for all, with threads that look for work or that sleep. Programs are
+compiled as by `mind!`. The least time of many calls of a program is compared with the limit that
+bounds it on as many threads: multiply-adds at the level in use, or a read or copy at the level of
+memory that holds its data. Small programs run on one thread anyway, and a loop that reads more
+than it writes may exceed a copy. MIND_SIMD=avx2 measures a lower level.
 
-It takes about 30 seconds, and memory for four times the last cache, 256M at least. What it prints is
+It takes about 30 seconds, and memory for four times the last cache, 256M at least. The output is
 Markdown. To send us a table, close other programs, build with --release, and paste it.
 
 Examples:
@@ -426,7 +434,7 @@ pub struct BenchArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  mind explain             every code with what it means
+  mind explain             every code with its meaning
   mind explain E3003")]
 pub struct ExplainArguments {
     /// The code, such as E3003

@@ -2,7 +2,7 @@
 //! runs, measures and draws programs.
 //!
 //! Install it with `cargo install mind-cli`. Rust programs use the library [`mind-dsl`](https://docs.rs/mind-dsl)
-//! instead; this crate is only the command, as a function.
+//! instead. This crate has only the function that runs the command.
 #![forbid(unsafe_code)]
 
 mod args;

@@ -30,7 +30,7 @@ pub fn parse(text: &str) -> Result<u64, String> {
 }
 
 /// Half of the least of the machine's memory, the limit of the control group and the limit of the process, but at most
-/// three quarters of the free memory. [`DEFAULT`] if the system tells none of these.
+/// three quarters of the free memory. [`DEFAULT`] if the system reports none of these.
 fn share() -> u64 {
     let read = |file: &str| fs::read_to_string(file).unwrap_or_default();
     let machine = read("/proc/meminfo");

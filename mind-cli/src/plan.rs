@@ -8,8 +8,8 @@ use crate::input::Context;
 pub struct Names(Vec<String>);
 
 impl Names {
-    /// Names inputs by their names, and other values like the text. `map` contains the value of the module for each
-    /// value of the text.
+    /// Inputs keep their names, and other values have their names in the text. `map` gives the value of the module for
+    /// each value of the text.
     pub fn new(context: &Context, map: &[Option<ValueId>], optimised: &Optimised) -> Self {
         // The number of values that come from the text. Values of inlined calls do not.
         let values = map.iter().flatten().map(|became| became.index() + 1).max().unwrap_or_default();

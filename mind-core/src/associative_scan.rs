@@ -1,4 +1,4 @@
-//! Running results of an associative function: from a module of two values to a loop over one axis.
+//! Associative scans: turns a module that combines two values into a loop over one axis.
 
 use std::sync::Arc;
 
@@ -12,11 +12,12 @@ use crate::{
     ty::{DType, Shape, Type},
 };
 
-/// The module that applies `module` along a new leading axis of this extent, to the result before and each element. The
-/// first result is the first element; with `reverse` the order is from the last element to the first.
+/// The module that applies `module` along a new leading axis of this extent. Each result combines the previous result
+/// with one element, and the first result is the first element. With `reverse` the order is from the last element to
+/// the first.
 ///
-/// The first half of the inputs of `module` is the value before, and the second half is the element. The outputs are
-/// the next value, with the same types. The new module has one input per part of a value, with the names of the first
+/// The first half of the inputs of `module` is the previous result, and the second half is the element. The outputs are
+/// the next result, with the same types. The new module has one input per part of a value, with the names of the first
 /// half.
 ///
 /// # Errors

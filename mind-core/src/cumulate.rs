@@ -249,7 +249,7 @@ rows! {
     ///   order of the positions.
     /// - **Error**: at most `γ(n - 1)` times the product of the `n` elements; none for one element or for integers.
     /// - **Derivative**: for each element the sum of the cotangents at the positions whose products contain it, each
-    ///   times the other elements of that product. This holds with any number of zeros, also for higher derivatives.
+    ///   times the other elements of that product. This holds however many elements are 0, also for higher derivatives.
     /// - **Constraints**: 1. `axis` is in `0..rank` (E3004). 2. `x` is numeric (E2005).
     /// - **Example**: `%1 = CumProd (%0) {axis=1, reverse=false, exclusive=false} : f32[2, 3]`.
     Prod = Row {
@@ -267,7 +267,8 @@ rows! {
     ///   on. The maximum of no elements is -∞, or the least integer.
     /// - **Error**: none: the result is exact.
     /// - **Derivative**: the cotangent at each position goes to the first element that is the largest there. JAX
-    ///   differs where elements are equal: it halves the cotangent wherever its tree of comparisons meets two of them.
+    ///   differs where elements are equal: it halves the cotangent wherever its tree of comparisons compares two of
+    ///   them.
     /// - **Constraints**: 1. `axis` is in `0..rank` (E3004). 2. `x` is numeric (E2005).
     /// - **Example**: `%1 = CumMax (%0) {axis=1, reverse=false, exclusive=false} : f32[2, 3]`.
     Max = Row {
@@ -298,9 +299,9 @@ rows! {
     ///
     /// - **Shape**: the shape of both operands.
     /// - **Dtype**: the dtype of both operands, `f32` or `f64`.
-    /// - **Semantics**: each position along `axis` holds `a * h + b`, where `h` is the state at the position before, or
-    ///   after it if `reverse`, and 0 at the first position. If `exclusive`, each position holds `h`. A product with a
-    ///   factor of 0 is 0.
+    /// - **Semantics**: each position along `axis` holds `a * h + b`, where `h` is this value at the position before,
+    ///   or after it if `reverse`, and 0 at the first position. If `exclusive`, each position holds `h`. A product with
+    ///   a factor of 0 is 0.
     /// - **Error**: at most `γ(2 n)` times the recurrence of the magnitudes of both operands, where `n` is the number
     ///   of positions up to each.
     /// - **Derivative**: recurrences from the other end, with the same factors.

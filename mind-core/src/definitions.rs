@@ -30,7 +30,7 @@ impl Module {
     ///
     /// # Errors
     /// Every independent mistake: E4002 (a repeated number, or one below an earlier number), E4001 (an operand that is
-    /// not an earlier definition), E4003 (an output that is no definition), E2007 (more operands than any operation
+    /// not an earlier definition), E4003 (an output that is not a definition), E2007 (more operands than any operation
     /// takes). Messages contain the writer's numbers, with `prefix` before each.
     pub fn from_definitions(
         definitions: Vec<Definition>,

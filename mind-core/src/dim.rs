@@ -70,7 +70,7 @@ pub enum Overflow {
     /// A coefficient or an extent is outside 64 bits.
     #[error("a dimension exceeds the range of 64-bit integers")]
     Range,
-    /// The dim is too large, multiplied out and before equal terms are added up.
+    /// The dim is too large. Its size is counted after it is multiplied out and before like terms are added.
     #[error("a dimension of {found} {what} exceeds the limit of {limit}")]
     Large {
         /// The things that are counted.

@@ -69,7 +69,8 @@ pub trait Form: Clone + fmt::Debug + Eq + Hash {
     type Own: Clone + fmt::Debug + Eq + Hash;
 }
 
-/// The form of Core IR: nothing is left out, nothing counts from the end, and an unknown extent has a symbol.
+/// The form of Core IR: every attribute is given, no axis or bound counts from the end, and every unknown extent is a
+/// symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Resolved {}
 
@@ -84,8 +85,9 @@ impl Form for Resolved {
     type Own = Own;
 }
 
-/// An operation with its attributes, of Core IR or of a program without types ([`open::Op`](crate::open::Op)). The row
-/// of the table ([`Op::info`](Op::info)) defines an operation of Core IR.
+/// An operation with its attributes. Its form `A` says whether it belongs to Core IR or to a program without types
+/// ([`open::Op`](crate::open::Op)). The row of the table ([`Op::info`](Op::info)) defines an operation of Core IR. "An
+/// extension" below means an operation that Core v1 does not have.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Op<A: Form = Resolved> {
     /// A named input of the module.
@@ -97,11 +99,11 @@ pub enum Op<A: Form = Resolved> {
     Const(A::Const),
     /// A value that is made from attributes alone.
     Made(Made),
-    /// A function of the operands' elements at each index.
+    /// An elementwise function of the operands.
     Map(Map),
     /// A reduction over axes.
     Reduce(Reduce, Reduction<A::Axes>),
-    /// The position of the largest or the smallest element over axes, counted in row-major order along these.
+    /// The position of the largest or the smallest element over axes, counted in row-major order along these axes.
     ArgReduce(ArgReduce, Reduction<A::Axes>),
     /// A cumulation: each position along an axis combines the elements up to it.
     Cumulate(Cumulate, Cumulation),
@@ -186,7 +188,7 @@ pub enum Made {
     Iota {
         /// The extents.
         shape: Vec<Dim>,
-        /// The axis; in Core IR a position.
+        /// The axis; not negative in Core IR.
         axis: i64,
     },
 }
@@ -196,26 +198,26 @@ pub enum Made {
 pub enum Reorder {
     /// From the last to the first; an extension.
     Flip {
-        /// The axis; in Core IR a position.
+        /// The axis; not negative in Core IR.
         axis: i64,
     },
     /// Shifted by `shift` positions with wraparound; an extension.
     Roll {
         /// The number of positions towards the end of the axis; negative towards its start.
         shift: i64,
-        /// The axis; in Core IR a position.
+        /// The axis; not negative in Core IR.
         axis: i64,
     },
     /// From the least to the greatest; an extension.
     Sort {
-        /// The axis; in Core IR a position.
+        /// The axis; not negative in Core IR.
         axis: i64,
         /// Whether the order is from the greatest to the least.
         descending: bool,
     },
     /// The positions of the elements in sorted order; an extension.
     ArgSort {
-        /// The axis; in Core IR a position.
+        /// The axis; not negative in Core IR.
         axis: i64,
         /// Whether the order is from the greatest to the least.
         descending: bool,
@@ -295,7 +297,7 @@ pub enum Rows<A: Form = Resolved> {
     },
     /// Elements of the first operand at the indices in the second, along an axis; an extension.
     TakeAlong {
-        /// The axis; in Core IR a position.
+        /// The axis; not negative in Core IR.
         axis: i64,
     },
     /// Zeros to which the elements of `updates` are added at `indices` along an axis. The operands are
@@ -303,20 +305,20 @@ pub enum Rows<A: Form = Resolved> {
     AddAlong {
         /// The result's shape.
         shape: A::Shape,
-        /// The axis; in Core IR a position.
+        /// The axis; not negative in Core IR.
         axis: i64,
     },
     /// The elements of the first operand from the position in the second on, along an axis; an extension.
     DynamicSlice {
         /// The result's shape.
         shape: A::Shape,
-        /// The axis; in Core IR a position.
+        /// The axis; not negative in Core IR.
         axis: i64,
     },
     /// The first operand with the elements from the position in the second on, along an axis, replaced by the third; an
     /// extension.
     DynamicUpdate {
-        /// The axis; in Core IR a position.
+        /// The axis; not negative in Core IR.
         axis: i64,
     },
 }
@@ -326,7 +328,7 @@ pub enum Rows<A: Form = Resolved> {
 pub enum Join {
     /// Concatenation along an axis; an extension.
     Concat {
-        /// The axis; in Core IR a position.
+        /// The axis; not negative in Core IR.
         axis: i64,
     },
 }
@@ -428,7 +430,7 @@ impl Const {
         }
     }
 
-    /// The values, where a single one may fill the shape. `None` if they are known only at run time.
+    /// The values: one per element, or a single one that fills the shape. `None` if they are known only at run time.
     pub fn data(&self) -> Option<TensorData> {
         Some(match self {
             Self::I64(value) => vec![*value].into(),
@@ -461,7 +463,8 @@ pub enum External {
         /// The shape of the result.
         shape: Shape,
     },
-    /// The cotangents of the floating-point operands of the function or of its derivative, one after the other.
+    /// The derivative of the function, or of its derivative: the cotangents of the floating-point operands,
+    /// concatenated.
     Grad {
         /// The path of the function.
         function: Arc<str>,
@@ -491,10 +494,10 @@ pub struct Reduction<A = Vec<i64>> {
 /// The elements that a cumulation combines at each position along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Cumulation {
-    /// The axis; in Core IR a position.
+    /// The axis; not negative in Core IR.
     pub axis: i64,
-    /// Whether these are the elements from the position on, combined from the last one, instead of those up to the
-    /// position.
+    /// Whether each position combines the elements from it to the end, from the last one backwards. Otherwise it
+    /// combines the elements up to it.
     pub reverse: bool,
     /// Whether the element at the position is left out.
     pub exclusive: bool,
@@ -534,7 +537,8 @@ pub struct Convolution {
 pub enum Padding {
     /// No zeros.
     Valid,
-    /// The number of zeros that makes the result's extent `ceil(extent / stride)`. An odd one comes after the image.
+    /// The number of zeros that makes the result's extent `ceil(extent / stride)`. If it is odd, the extra zero comes
+    /// after the image.
     Same,
     /// Pairs of zeros before and after, vertical then horizontal.
     Custom(Vec<[i64; 2]>),

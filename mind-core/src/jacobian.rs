@@ -30,7 +30,7 @@ impl Mode {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Forward, Self::Reverse];
 
-    /// As written.
+    /// The name in programs.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Forward => "forward",
@@ -48,7 +48,7 @@ pub struct Side {
     pub is_flat: bool,
 }
 
-/// The module that computes the Jacobians of `module`, for each of `results` those by each of `inputs`.
+/// The module that computes the Jacobians of `module`: one for each of `results` with respect to each of `inputs`.
 ///
 /// The shape of a Jacobian is that of the result, then that of the input. Without a mode, the one with fewer passes is
 /// chosen; reverse mode if this is not known. `zero_ok` says by input of the module whether an input that reaches no
@@ -163,7 +163,7 @@ impl Jacobian {
         self.builder.inline(&batched.module, &given, &Bindings::new()).map_err(|error| broken(&error))
     }
 
-    /// Some columns of an identity matrix with this number of rows, each row in the shape of a type.
+    /// The columns from `start` to `end` of an identity matrix with `count` rows. Each row has the shape of `ty`.
     fn identity(&mut self, ty: &Type, count: &Dim, [start, end]: [Dim; 2]) -> Result<ValueId, AutodiffError> {
         let positions = |on: &mut Self, axis| {
             let made = Made::Iota { shape: vec![count.clone(); 2], axis };

@@ -6,11 +6,11 @@
 //! Each instruction makes one value, named by its position. It holds an operation with its attributes as typed fields
 //! ([`Op`](ir::Op)), operands, which are earlier values, and the type of its result. A type is an element type and a
 //! shape, whose extents are integers or polynomials over symbols ([`Dim`](dim::Dim)). Inputs come first and have unique
-//! names. The only control flow is a loop over an axis, and no value is ever written to. A module has no source
-//! positions: front ends keep spans beside it.
+//! names. The only control flow is a loop that runs a nested module, with a guard for conditions ([`Scan`](ir::Scan)),
+//! and no value is ever written to. A module has no source positions: front ends keep spans beside it.
 //!
 //! Each operation has one row in one table, [`ops`]: its shape and dtype rule, its cost, the origin of each extent, and
-//! how tests sample it. Rows of functions of elements and of reductions are derived from the rows of [`map`] and
+//! how tests sample it. The rows of elementwise functions and of reductions are derived from the rows of [`map`] and
 //! [`reduce`], which are plain data. [`interp`] evaluates operations and [`grad`] differentiates them, each by one
 //! match that the Rust compiler checks for completeness.
 //!
@@ -51,10 +51,10 @@
 //! | type | made by | promise |
 //! | --- | --- | --- |
 //! | [`Module`](ir::Module) | anyone | none, unless a builder made it |
-//! | [`Verified`](verify::Verified) | [`verify`](verify::verify()) | operands are earlier values, inputs come first, every declared type equals the inferred one, the inputs determine every symbol, operations are of the profile, there is an output |
+//! | [`Verified`](verify::Verified) | [`verify`](verify::verify()) | operands are earlier values, inputs come first, every declared type equals the inferred one, the inputs determine every symbol, the profile contains every operation, there is an output |
 //! | [`Canonical`](canon::Canonical) | [`canonicalise`](canon::canonicalise) | also: each instruction has one form, nothing is unused, values are numbered densely; the results are the same bit for bit |
 //!
-//! Verification leaves only those conditions to a run that depend on the values of symbols.
+//! After verification, only conditions on the values of symbols remain to be checked.
 //! [`requirements`](verify::requirements) lists them, and [`interp::bind`] and [`interp::check_requirements`] check
 //! them before anything is computed. After that a run can only fail because an index read from a tensor is out of
 //! range, an integer is divided by 0, an external function fails, or memory runs out.
@@ -64,19 +64,20 @@
 //!
 //! # The modules, in the order of the pipeline
 //!
-//! - [`map`], [`reduce`]: functions of elements and reductions, as data.
-//! - [`diag`]: codes and messages of mistakes, as data.
+//! - [`map`], [`reduce`], [`cumulate`]: elementwise functions, reductions and cumulations, as data.
+//! - [`diag`]: diagnostics and their codes, as data.
 //! - [`dim`], [`ty`], [`data`]: extents, types, constant data.
-//! - [`ir`], [`mod@build`], [`definitions`]: modules, their builder, and modules read from texts.
-//! - [`ops`]: the table of operations.
+//! - [`ir`], [`mod@build`], [`definitions`]: modules, their builder, and modules from parsed definitions.
+//! - [`ops`], [`profile`]: the table of operations, and the sets of operations that a module may use.
 //! - [`provenance`]: the origin of an extent, for messages.
-//! - [`snippet`]: mistakes in files, with their source lines.
-//! - [`standard`]: the library of the language, written in the language.
+//! - [`snippet`]: diagnostics of files, with their source lines.
+//! - [`standard`]: the standard library, written in the language itself.
 //! - [`surface`]: the language's syntax, and its lowering to Core IR.
-//! - [`open`]: expressions over Rust variables, whose types are not known yet.
+//! - [`open`], [`written`]: expressions over Rust variables, whose types are not known yet, and their operations.
 //! - [`verify`](mod@verify), [`canon`]: the first two phases.
-//! - [`grad`]: the module of the gradient of a module.
-//! - [`interp`]: the reference interpreter, the oracle of every test.
+//! - [`grad`], [`jacobian`](mod@jacobian), [`batch`](mod@batch), [`associative_scan`](mod@associative_scan): transforms
+//!   of modules.
+//! - [`interp`]: the reference interpreter, the oracle of the tests.
 //! - [`memory`]: the memory limit of a run.
 //! - [`opt`], [`plan`], [`loops`], [`stats`], [`pipeline`]: the optimiser, steps over memory, their loops, costs, and
 //!   the sequence of phases.

@@ -74,7 +74,7 @@ impl Number {
         match_elements!(self, Self(value) { floats => value.is_nan(), others => false })
     }
 
-    /// The result of a function of elements on the numbers that `operand` returns. `None` unless every machine gives
+    /// The result of an elementwise function on the numbers that `operand` returns. `None` unless every machine gives
     /// the same bits.
     pub(crate) fn apply(op: &Op, operand: impl Fn(usize) -> Option<Self>) -> Option<Self> {
         let Op::Map(map) = op else { return None };
@@ -86,7 +86,7 @@ impl Number {
         Self::of_function(row, &operands?)
     }
 
-    /// The result of a function of elements on these numbers. `None` if the function does not take them, or an integer
+    /// The result of an elementwise function on these numbers. `None` if the function does not take them, or an integer
     /// is divided by 0.
     pub(crate) fn of_function(row: &Row, operands: &[Self]) -> Option<Self> {
         let leading = operands[row.leading()];

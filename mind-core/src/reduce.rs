@@ -36,7 +36,7 @@ pub struct Monoid {
     pub combine: Map,
     /// The neutral element. Lanes begin with it, so that lanes without elements do not count.
     pub neutral: Neutral,
-    /// Whether elements are combined in chains, each of which also adds the rounding error of the chains before.
+    /// Whether elements are combined in chains, and each chain also adds the rounding error of the chains before it.
     pub is_compensated: bool,
     /// The type of the run time that implements it.
     pub rust: &'static str,
@@ -203,7 +203,7 @@ rows! {
     /// `Sum(x; axes, keepdims)`: the sum over axes.
     ///
     /// - **Shape**: the operand's without `axes`, or with extent 1 in their places if `keepdims`. Empty `axes` mean all
-    ///   axes and give `[]`.
+    ///   axes and give `[]`, even with `keepdims`.
     /// - **Dtype**: the operand's.
     /// - **Semantics**: the sum. Integers wrap. The reference interpreter adds with twice the digits of `f64` and
     ///   rounds once.
@@ -217,7 +217,7 @@ rows! {
     ///
     /// - **Shape**: as `Sum`.
     /// - **Dtype**: the operand's, `f32` or `f64`.
-    /// - **Semantics**: the sum, divided by the number of elements that each result element sums.
+    /// - **Semantics**: the sum of the elements, divided by their number.
     /// - **Error**: at most `4 ε log2(n)` times the mean of the magnitudes of the `n` elements, for any axes, with `ε`
     ///   as in `Sum`.
     /// - **Derivative**: the cotangent divided by that number, broadcast to the operand's shape.
@@ -263,10 +263,10 @@ rows! {
     /// - **Semantics**: the product, rounded at each multiplication, in a fixed order. Integers wrap. A partial product
     ///   may overflow or underflow where the whole product would not.
     /// - **Error**: at most `γ(n - 1)` times the product of the `n` elements; none for one element or for integers.
-    /// - **Derivative**: each element receives the cotangent times the product of the other elements, with any number
-    ///   of zeros. Higher derivatives are right as well, except that the fourth and later ones lack terms where four or
-    ///   more elements are 0. For an element that is not 0 the product of the others is computed as `y / x`, which is
-    ///   wrong where `y` overflows or underflows.
+    /// - **Derivative**: each element receives the cotangent times the product of the other elements, however many of
+    ///   these are 0. Higher derivatives are right as well, except that the fourth and later ones lack terms where four
+    ///   or more elements are 0. For an element that is not 0 the product of the others is computed as `y / x`, which
+    ///   is wrong where `y` overflows or underflows.
     /// - **Constraints**: 1. `axes` are in `0..rank` (E3004) and 2. distinct (E3005).
     /// - **Example**: `%1 = Prod (%0) {axes=[1], keepdims=false} : f32[2]`.
     Prod = Row {

@@ -1,5 +1,5 @@
-//! The symbols that extents determine. Each dimension is an equation, which is solved if it is linear in one unbound
-//! symbol.
+//! Finds the symbols that extents determine. Each extent gives an equation, which is solved if it is linear in one
+//! unbound symbol.
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
 //! Random well-typed modules with inputs, bounds for the errors of their results, and smaller modules to replace a
 //! failing one.
 //!
-//! Everything depends only on its seed, on every machine.
+//! Each result depends only on the seed and is the same on every machine.
 
 mod expressions;
 mod generate;

@@ -250,7 +250,8 @@ impl Type {
     }
 }
 
-/// The fault of a type that no value may have. A valid type has rank, extents and element count within the limits.
+/// The reason why no value may have this type: its rank, an extent or its element count is beyond the limits. `None`
+/// for a valid type.
 #[inline]
 pub(crate) fn type_fault(ty: &Type) -> Option<(Code, String)> {
     if ty.is_plain() { None } else { unusual_type_fault(ty) }

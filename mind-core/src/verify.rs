@@ -1,4 +1,4 @@
-//! The verifier, which alone turns a module into one that later phases trust.
+//! The verifier: checks every rule of a module. Later phases take only modules that it accepted.
 
 use std::{collections::BTreeSet, fmt, ops::Deref, sync::Arc};
 
@@ -105,11 +105,11 @@ impl fmt::Display for VerifyError {
 ///
 /// # Errors
 /// Every independent mistake, in the order of the instructions and then of the outputs: E4001 (an operand that is not
-/// an earlier value), E4003 (an output that is no value), E4004 (an input after another operation, or without a unique
-/// name), E4012 (a declared type that differs from the inferred one), E4013 (an operation outside the profile), E4014
-/// (no output), E2003 (a symbol that no input determines), and the codes of the operations' own rules. After a mistake
-/// the declared type is used, so that one mistake causes one error. Nested modules have to keep the same rules. The
-/// inputs of the outermost module determine their symbols.
+/// an earlier value), E4003 (an output that is not a value), E4004 (an input after another operation, or without a
+/// unique name), E4012 (a declared type that differs from the inferred one), E4013 (an operation outside the profile),
+/// E4014 (no output), E2003 (a symbol that no input determines), and the codes of the operations' own rules. After a
+/// mistake the declared type is used, so that one mistake causes one error. Nested modules have to keep the same rules.
+/// The inputs of the outermost module determine their symbols.
 pub fn verify(module: Module, profile: Profile) -> Result<Verified, Vec<VerifyError>> {
     let errors = check(&module, profile);
     if errors.is_empty() { Ok(Verified { module, profile }) } else { Err(errors) }
@@ -163,7 +163,7 @@ struct Checker<'a> {
     input_names: BTreeSet<&'a str>,
     /// The symbols that the inputs determine, and the missing ones that were reported. `None` before the first symbol.
     known_symbols: Option<BTreeSet<Symbol>>,
-    /// The values so far whose declared type no value may have. Instructions that read them are not checked.
+    /// The values so far whose declared type is invalid. Instructions that read them are not checked.
     impossible: BTreeSet<ValueId>,
     /// The instructions so far that hold a module and have a mistake. Their further results are not checked.
     broken: BTreeSet<ValueId>,
@@ -234,7 +234,7 @@ impl<'a> Checker<'a> {
         } else {
             self.operation(value, inst, row)
         };
-        // An inferred type is one that a value may have. A declared type may not be.
+        // An inferred type is always valid. A declared type may be invalid.
         let inferred = judged && self.errors.len() == before;
         if !inferred && ops::check_type(|| inst.op.clone(), &inst.ty).is_err() {
             self.impossible.insert(value);

@@ -14,8 +14,8 @@ pub trait Archive {
     /// The arrays in the file.
     fn arrays(&self) -> &Arrays;
 
-    /// Checks that the file has the elements of an array that its headers declare, so that memory can be allocated for
-    /// them.
+    /// Checks that the file has as many elements of an array as its headers declare, so that memory can be allocated
+    /// for them.
     ///
     /// # Errors
     /// If it has fewer or more elements, or they cannot be read.

@@ -1,15 +1,15 @@
-//! Loads and saves the tensors of the mind language in files. Programs use this crate as `mind::files`, by the features
-//! `safetensors` and `npy` of [`mind-dsl`](https://docs.rs/mind-dsl).
+//! Loads and saves the tensors of the mind language in files. Programs use this crate as `mind::files`, with the
+//! features `safetensors` and `npy` of [`mind-dsl`](https://docs.rs/mind-dsl).
 //!
-//! | format | contents | feature |
+//! | format | contents | feature of this crate |
 //! | --- | --- | --- |
 //! | safetensors | structs of parameters, and the state of optimisers | `safetensors` |
 //! | `.npy` of NumPy | one tensor | `npy` |
 //! | `.npz` of NumPy | structs of parameters, and the state of optimisers | `npz` |
 //!
-//! - **Names** of parameters are the names in the file, or are mapped to these: [`Names`].
-//! - **All differences** between a file and the parameters are reported at once, and nothing is loaded then: [`Fault`].
-//! - **Writes are atomic**: a file is complete even if its writer is killed at any moment: [`replace`].
+//! - **Names** of parameters are the names in the file, or are mapped to them by [`Names`].
+//! - **All differences** between a file and the parameters are reported in one [`Fault`], and then nothing is loaded.
+//! - **Writes are atomic**: a killed process leaves the old file or the new one ([`replace`]).
 //! - **Memory** is allocated once, and only after checking that the file really has the elements that its headers
 //!   declare, and that the parameters fit. A compressed array is therefore inflated twice, first only to count its
 //!   bytes.

@@ -24,7 +24,7 @@ pub fn replace(path: &Path, write: impl FnOnce(&mut BufWriter<&File>) -> io::Res
     match target(path)? {
         Target::File(path) => replace_file(&path, write),
         Target::Stream => {
-            // Truncation affects only a file without a name. It has no effect on streams.
+            // Truncation affects only an unlinked file. It has no effect on devices and FIFOs.
             let stream = OpenOptions::new().write(true).truncate(true).open(path)?;
             fill(&stream, write)
         }
@@ -35,7 +35,7 @@ pub fn replace(path: &Path, write: impl FnOnce(&mut BufWriter<&File>) -> io::Res
 enum Target {
     /// A file of this name, which is not a link, or a name that does not exist.
     File(PathBuf),
-    /// A target that is written in place: a character device, a FIFO, or a file without a name.
+    /// A target that is written in place: a character device, a FIFO, or an unlinked file, which no longer has a name.
     Stream,
 }
 

@@ -1,6 +1,6 @@
 //! `angle_include!("model.rs")`: a Rust file in which `mind!< … >` can appear anywhere.
 //!
-//! On stable Rust a macro cannot give tokens a place in another file. `include!` can, since rustc reads the file.
+//! On stable Rust a macro cannot give tokens a span in another file. `include!` can, since rustc reads the file.
 //! Replacing the two angle brackets makes the file valid Rust. The macro therefore writes such a copy to a folder of
 //! the build and includes it. The copy has every token at the same line and column as the file.
 

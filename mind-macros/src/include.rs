@@ -312,7 +312,7 @@ fn path_literal(input: TokenStream) -> Result<(String, Span), Diag> {
 
 /// The possible paths of the file, and its name in messages.
 ///
-/// Language servers may not tell the file of a macro call. In that case the paths are relative to the package and to
+/// Language servers may not report the file of a macro call. In that case the paths are relative to the package and to
 /// its `src` folder.
 fn candidates(written: &str, span: Span) -> (Vec<PathBuf>, String) {
     let beside =

@@ -2,7 +2,8 @@
 //! `mind-dsl` and use these macros through it.
 //!
 //! The crate is a thin layer over the compiler `mind-core`, and it contains the emitter, which writes Rust code from
-//! plans. The macros of `mind-dsl`, the facade crate, call the macros here with `[$crate]` before the input.
+//! plans. The macros of `mind-dsl`, the facade crate, call the macros here with `[$crate]` before the input, so that
+//! generated code finds the facade.
 #![forbid(unsafe_code)]
 
 mod angle;

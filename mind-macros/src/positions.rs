@@ -1,4 +1,4 @@
-//! Selects the kind of tokens: those of rustc, or those of `proc_macro2`, which have their places in a text.
+//! Selects the kind of tokens: those of rustc, or those of `proc_macro2`, whose spans are positions in a parsed text.
 //!
 //! Tokens that rustc lexes from a text have the span of the macro call. A file is therefore compiled with the tokens of
 //! `proc_macro2`, as outside of rustc, and rustc receives only the text of the expansion. The two kinds cannot be

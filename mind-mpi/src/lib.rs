@@ -1,6 +1,5 @@
-//! Trains programs of `mind!` in several processes, on one machine or many, over MPI. This crate is for training whose
-//! batches are too slow for one process; programs that run in one process need only
-//! [`mind-dsl`](https://docs.rs/mind-dsl).
+//! Trains programs of `mind!` in several processes, on one machine or many, over MPI. Use it if a batch takes
+//! too long in one process; programs that run in one process need only [`mind-dsl`](https://docs.rs/mind-dsl).
 //!
 //! Training is data-parallel. Each rank holds the same parameters and computes the gradient of its share of the batch.
 //! One message per step averages the gradients of all fields and the loss over the ranks. Then each rank takes the same
@@ -57,14 +56,14 @@
 //! - **Another number of ranks gives other bits**, because sums are rounded in another order. Losses agree to 6 digits
 //!   as long as the program is smooth. At a kink, such as that of `relu`, the last bit sometimes decides the
 //!   derivative.
-//! - **No rank waits for a rank that has ended.** An error or a panic in a rank ends the job with its message:
-//!   [`fn@run`]. If ranks call different methods, all of them return an error.
+//! - **No rank waits for a rank that has ended.** An error or a panic in a rank ends the whole job ([`fn@run`]) with its
+//!   message. If ranks call different methods, all of them return an error.
 //! - **A killed run continues from its last checkpoint**, with the bits of a run that was not killed:
 //!   [`DataParallel::save`] and [`DataParallel::resume`].
 //!
-//! By default, losses are averaged by the number of rows of each rank. A loss that is a mean over something else, such
-//! as tokens whose class is not ignored, has another count on each rank. [`Share::counting`] sets that count as the
-//! weight, and the result is the mean over all tokens, as in `examples/tokens.rs`.
+//! By default, losses are averaged by the number of rows of each rank. A loss can be a mean over something else, such as
+//! the tokens that are not ignored, whose number differs from rank to rank. [`Share::counting`] sets that number as the
+//! weight of the rank. The result is then the mean over the tokens of all ranks, as in `examples/tokens.rs`.
 //!
 //! Kernels run on several threads. With one rank per core, set `MIND_NUM_THREADS=1`, so that each rank uses one core.
 //!

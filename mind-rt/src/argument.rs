@@ -14,8 +14,8 @@ use crate::{
 /// A tensor of `T` with the shape `S`, or a value that can be read as one.
 ///
 /// `D` says how each dim of `S` is declared: [`Open`] or [`Fixed`]. The Rust type of an array does not contain its
-/// extents: they are `usize` where a dim is open, and checked where it is fixed. From `S` alone rustc could not tell
-/// which.
+/// extents: they are `usize` where a dim is open, and checked where it is fixed. rustc cannot derive this from `S`
+/// alone.
 #[diagnostic::on_unimplemented(
     message = "expected a tensor of `{T}` with the shape `{S}`, found `{Self}`",
     label = "not a tensor of this element type and shape, nor an array of it",

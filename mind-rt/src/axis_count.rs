@@ -1,11 +1,12 @@
 //! The number of axes of a value, as a type.
 //!
-//! The Rust type of an ndarray array contains its rank. So does the type of an inferred shape, or rustc could not tell
-//! how many extents `dims()` returns. Ranks of results therefore have to be types, where extents are constants.
+//! The Rust type of an ndarray array contains its rank. The type of an inferred shape contains its rank too, so that
+//! rustc knows how many extents `dims()` returns. The ranks of results are therefore types, while their extents are
+//! constants.
 
 /// A number of axes.
 pub trait AxisCount: 'static {
-    /// One axis fewer, at least none.
+    /// One axis fewer; no axes stay none.
     type Less: AxisCount;
     /// One axis more.
     type More: AxisCount;

@@ -33,8 +33,8 @@ use crate::parameters::Parameters;
 /// ```
 ///
 /// # Errors
-/// The first element whose difference from the quotient is more than rounding and the length of a step explain. Also if
-/// the parts of the gradient are not those of the parameters.
+/// Returns the first element that differs from its quotient by more than rounding and the length of a step explain, or
+/// an error if the gradient does not have the parts of the parameters.
 pub fn gradcheck<P, G, V>(at: &mut P, gradient: &G, f: impl FnMut(&P) -> V) -> Result<(), GradientMismatch>
 where
     P: Parameters,
@@ -44,10 +44,11 @@ where
     gradcheck_some(at, gradient, usize::MAX, f)
 }
 
-/// As [`gradcheck`], in at most `most` elements of each part, spread evenly: for large parameters.
+/// Does the same as [`gradcheck`] for at most `most` elements of each part, spread evenly. This is for large
+/// parameters.
 ///
 /// # Errors
-/// As [`gradcheck`].
+/// The errors of [`gradcheck`].
 pub fn gradcheck_some<P, G, V>(
     at: &mut P,
     gradient: &G,

@@ -1,4 +1,4 @@
-//! Broken rules as data. They become words only where they are shown.
+//! Broken rules as data. The message is built only where a failure is shown.
 
 use crate::{
     rules::{Takes, Tie},

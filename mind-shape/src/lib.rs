@@ -5,7 +5,7 @@
 //!
 //! Each operation has one rule in [`rules`]. A rule takes the [`Type`]s of the operands and the attributes. It returns
 //! the type of the result, or the [`Failure`] that says which rule is broken. An extent that is unknown at compile time
-//! is [`UNKNOWN`]. Ranks are always checked at compile time, and extents as far as they are known. The same rules check
+//! is [`UNKNOWN`]. Ranks are always checked at compile time, and extents if they are known then. The same rules check
 //! the other extents at run time.
 //!
 //! [`or_fail`] panics on a failure. The message is the one that the compiler reports for the same mistake in a program

@@ -5,7 +5,8 @@
 /// most `(n - 1) / 2` epsilons, which has to stay below `4 log2(n)`.
 pub const CHAIN: usize = 32;
 
-/// The same in each of 16 lanes or more, which together hold that many more elements.
+/// The same in each lane of a sum in 16 lanes or more. Such a sum has 16 times as many elements or more, so the bound
+/// on its error is higher.
 pub const CHAIN_IN_LANES: usize = 64;
 
 /// The largest number of values in a chain, for a sum in this number of lanes.

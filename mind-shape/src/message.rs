@@ -1,5 +1,5 @@
-//! Failures in words, with the user's names for the operands. Programs whose types the compiler knows get the same
-//! words.
+//! Messages for failures, with the user's names for the operands. The compiler reports the same messages for programs
+//! whose types it knows.
 
 use crate::{
     failure::{Failure, TypeResult},

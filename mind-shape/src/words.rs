@@ -1,4 +1,4 @@
-//! The words for each failure.
+//! The message for each failure.
 
 use crate::{
     AxisFault, DType,

@@ -19,9 +19,9 @@
 //!   [lost](DeviceTensor::is_there) because the plugin had already taken its memory.
 //! - **Memory**: a program reuses the memory of the tensors that it updates. They stay on the devices between calls.
 //!   Tensors on devices keep their client alive.
-//! - **Splitting**: the program sets how its arguments are split. A result that updates an argument is split like this
-//!   argument. Other results are whole on every device. Each part of a tensor is copied to its device, and reading a
-//!   tensor joins the parts.
+//! - **Splitting**: the program sets how its arguments are split over the devices. A result that updates an argument is
+//!   split like this argument. Every device has a full copy of each other result. Each part of a tensor is copied to
+//!   its device, and reading a tensor joins the parts.
 //! - **Trust**: a plugin is code that runs in this process. Loading it reports a file that is not a library, a library
 //!   that is not a plugin, another version, and a missing function. Nothing else is checked.
 //! - **Versions**: the crate needs major version 0 of the interface. Newer minor versions add fields after the

@@ -7,14 +7,13 @@ use clap::{Args, Subcommand, ValueEnum};
 /// `mind xla`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A plugin is a shared library with the interface PJRT, which --plugin or the variable
-MIND_PJRT_PLUGIN names. Packages for Python have such libraries: for the processor
-`pip download --no-deps xla-cpu-pjrt` gives a .whl file, which is a zip archive, with
-xla_cpu_pjrt.so in it; jax-cuda12-pjrt is for GPUs and libtpu for TPUs. `mind run --on xla` runs
-programs by a plugin.
+A plugin is a shared library with the PJRT interface, named by --plugin or by the variable
+MIND_PJRT_PLUGIN. Python packages contain such libraries: for CPUs
+`pip download --no-deps xla-cpu-pjrt` downloads a .whl file, a zip archive that contains
+xla_cpu_pjrt.so; jax-cuda12-pjrt is for GPUs and libtpu for TPUs. `mind run --on xla` runs
+programs with a plugin.
 
-What a plugin logs goes to standard error; TF_CPP_MIN_LOG_LEVEL=3 in the environment keeps those of
-XLA quiet.
+Plugins log to standard error; TF_CPP_MIN_LOG_LEVEL=3 in the environment silences those of XLA.
 
 Examples:
   mind xla devices --plugin xla_cpu_pjrt.so
@@ -48,7 +47,7 @@ pub struct XlaDevicesArguments {
 pub enum Engine {
     /// The reference interpreter
     Interpreter,
-    /// XLA, by a PJRT plugin
+    /// XLA, through a PJRT plugin
     Xla,
 }
 
@@ -73,13 +72,13 @@ pub struct LayoutOptions {
     pub shards: Vec<String>,
 }
 
-/// Options for the plugin by which XLA runs programs.
+/// Options for the PJRT plugin that runs programs on XLA.
 #[derive(Clone, Debug, Default, Args)]
 pub struct PluginOptions {
     /// For XLA, the PJRT plugin, a shared library [default: the path in MIND_PJRT_PLUGIN]
     #[arg(long, value_name = "PATH")]
     pub plugin: Option<PathBuf>,
-    /// For XLA, the number of devices that a plugin for processors provides [default: the plugin decides]
+    /// For XLA, the number of devices that a CPU plugin provides [default: the plugin decides]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]
     pub devices: Option<u16>,
 }

@@ -36,9 +36,10 @@ pub enum KsCommand {
 /// `mind ks check`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
---rules runs both sides of each `(rule \"name\" params left right)` on samples of its parameters. They have to give
-the same but for rounding; where the left side fails, the rule says nothing. A rule that does not hold is a mistake,
-one whose left side fails on every sample is named as untested.
+--rules runs both sides of each `(rule \"name\" params left right)` on samples of its parameters.
+The results must be equal up to rounding. A sample on which the left side fails is skipped. A rule
+that does not hold is a mistake. A rule whose left side fails on every sample is reported as
+untested.
 
 Examples:
   mind ks check gmm.ks
@@ -62,9 +63,10 @@ pub struct KsCheckArguments {
 /// `mind ks run`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-What the program prints comes first, then the value that the function gives: tuples as `(tuple 1 2.0)`, tensors
-in brackets, a Bool as `true` or `false`, a Float in all its digits. `print` writes a Bool and a Float as programs
-that ksc compiles do. Arguments are expressions of the program's language.
+The output of the program comes first, then the value of the function: tuples as `(tuple 1 2.0)`,
+tensors in brackets, a Bool as `true` or `false`, a Float with all its digits. `print` writes a
+Bool and a Float like a program compiled by ksc. Arguments are expressions of the program's
+language.
 
 Examples:
   mind ks run gmm.ks
@@ -94,8 +96,8 @@ pub struct KsRunArguments {
 /// `mind ks grad`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Printed are the value and, for each argument, what the result changes by as the argument changes: `[rev f]` of the
-arguments and 1.0. A function that does not give a single Float needs --cotangent.
+The output is the value of the function and its gradient with respect to each argument: `[rev f]`
+of the arguments and 1.0. A function whose result is not a single Float needs --cotangent.
 
 Examples:
   mind ks grad gmm.ks norm '(Vec_init 3.0 4.0)'

@@ -188,7 +188,7 @@ impl fmt::Display for Refused {
 }
 
 /// Measures a limit with `threads` threads in about `time`, in its [unit](Limit::unit). `None` if it cannot be
-/// measured: one thread has no fork, and if there are more threads than processors, not all threads start in time.
+/// measured: a fork needs two threads or more, and as many processors, so that all threads start in time.
 pub fn measure(
     limit: Limit,
     caches: &Caches,

@@ -13,7 +13,7 @@ pub type Call = Box<dyn FnMut() -> Result<(), Error>>;
 
 /// A program to measure.
 pub struct Program {
-    /// The name. The words of the command line are searched in it.
+    /// The name. The command line selects programs by words in their names.
     pub name: &'static str,
     /// The lower bound of its time.
     pub cost: Cost,
@@ -180,8 +180,8 @@ mod step {
         }
     }
 
-    /// The two products of the forward pass, those of the gradients of the weights, and that of the cotangent through
-    /// the second layer.
+    /// The two products of the forward pass, the products of the gradients of the weights, and the product of the
+    /// cotangent through the second layer.
     pub const COST: Cost =
         Cost::Multiply(Float::F32, 2.0 * 32.0 * (2.0 * 784.0 * 256.0 + 3.0 * 256.0 * 10.0));
 
@@ -211,7 +211,7 @@ pub fn all() -> impl Iterator<Item = &'static Program> {
     READERS.iter().chain([STEP])
 }
 
-/// A number of either width.
+/// An element type of the programs: `f32` or `f64`.
 trait Number: Element {
     fn of(x: f32) -> Self;
 }

@@ -50,7 +50,7 @@ impl Batch<'_> {
             operands.insert(mask, runs);
         }
         let body = self.body(scan, &plan)?;
-        // The carry before the others says whether some slice runs the step.
+        // An additional first carry is true if some slice runs the next step.
         let further = usize::from(plan.mask.is_some_and(|mask| mask < carries));
         let all = i64::try_from(carries + further).expect("operands are few");
         let first = self.builder.push(Scan { body, carries: all, ..scan.clone() }.into(), &operands)?;
@@ -81,8 +81,8 @@ impl Batch<'_> {
     }
 }
 
-/// A step that runs for the slices for which the input at `mask` is true. A further input before the mask says whether
-/// there is one.
+/// A step that runs for the slices for which the input at `mask` is true. A further input, before the mask, is true if
+/// the step runs for any slice.
 fn masked(step: &Module, carries: usize, mask: usize) -> Result<Module, Box<OpError>> {
     let mut builder = Builder::new();
     let mut inputs = Vec::new();

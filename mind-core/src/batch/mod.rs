@@ -1,7 +1,7 @@
 //! Batching: from a module to the module that computes it for each slice of some inputs.
 //!
-//! A batched value has a new leading axis. A rule applies an operation to all slices at once, where an operation of
-//! Core IR does that. Any other operation is applied in a loop over the slices. A value that depends on no batched
+//! A batched value has a new leading axis. A rule applies an operation to all slices at once, if Core IR has an
+//! operation for this. Any other operation is applied in a loop over the slices. A value that depends on no batched
 //! input is computed once, without the axis.
 
 mod loops;
@@ -62,8 +62,8 @@ pub fn batch(module: &Canonical, over: &[ValueId], extent: &Dim) -> Result<Batch
     Ok(Batched { module: batch.builder.finish(outputs), made_for: batch.made_for })
 }
 
-/// As [`batch`], with the slices of each input and output along any axis: `axes` has it for each input that is batched,
-/// `out` for each output.
+/// As [`batch`], except that slices may be along any axis: `axes` has the axis of each batched input, and `out` the
+/// axis of each output.
 ///
 /// # Errors
 /// As [`batch`].
@@ -101,7 +101,7 @@ pub fn batch_along(
     Ok(Batched { module: builder.finish(results), made_for })
 }
 
-/// The value that conversions of outputs are computed for.
+/// The last output. [`Batched::made_for`] names it for the instructions that move the axes of outputs.
 fn last_output(module: &Module) -> ValueId {
     *module.outputs().last().expect("a verified module has an output")
 }
@@ -244,7 +244,8 @@ impl<'a> Batch<'a> {
         self.arranged(value, Arrange::reshape(shape))
     }
 
-    /// A value with the axis, whose other axes are the last ones of `rank`. Axes of extent 1 fill the gap.
+    /// A value with the leading axis and at least `rank` further axes. Missing axes are inserted after the leading one,
+    /// with extent 1.
     fn aligned(&mut self, value: ValueId, rank: usize) -> Emitted {
         let own = self.builder.ty(value).rank() - 1;
         if own >= rank {

@@ -119,7 +119,7 @@ impl Batch<'_> {
         }
     }
 
-    /// The slice of all of the new axis, and of the others as before.
+    /// The slice with the whole new axis, and with the other axes sliced as before.
     fn slice(&self, slice: &Slice) -> Box<Slice> {
         let after = |first: &Dim, rest: &[Dim]| std::iter::once(first).chain(rest).cloned().collect();
         Box::new(Slice {
@@ -181,7 +181,8 @@ impl Batch<'_> {
         }
     }
 
-    /// Batched indices of rows, as indices of each element of the rows along axis 1. Also returns their shape.
+    /// Repeats each batched row index for every element of its row, as an index along axis 1. Also returns the shape of
+    /// the indices.
     fn along_rows(&mut self, indices: ValueId, row: &[Dim]) -> Result<(ValueId, Shape), Box<OpError>> {
         let overflow = |overflow| OpError::overflow(&Op::Rows(Rows::Gather), overflow);
         let count = self.old.ty(indices).shape.element_count().map_err(overflow)?;
@@ -273,12 +274,12 @@ impl Batch<'_> {
     }
 }
 
-/// The same axes of an operand with the new axis.
+/// The reduction with its axes moved behind the new leading axis.
 fn after_axis(reduction: &Reduction) -> Reduction {
     Reduction { axes: reduction.axes.iter().map(|axis| axis + 1).collect(), keepdims: reduction.keepdims }
 }
 
-/// The same axis of an operand with the new axis.
+/// The reordering with its axis moved behind the new leading axis.
 fn one_further(reorder: Reorder) -> Reorder {
     match reorder {
         Reorder::Flip { axis } => Reorder::Flip { axis: axis + 1 },

@@ -90,7 +90,8 @@ impl<'a> Activity<'a> {
             AutodiffError::NotDifferentiable { input, problem: format!("`{name}` does not reach {outputs}") };
         let Some(leads) = self.leading_to_outputs(input) else { return none };
 
-        // The cotangent stops at a consumer whose active operand has none, if the consumer has one or is not active.
+        // The cotangent stops at a consumer if its active operand has no cotangent, and the consumer has a cotangent or
+        // is not active.
         let from_input = Activity::new(module, [input]);
         let stops = |consumer: ValueId, operand: ValueId| {
             let ends = !from_input.is_active(consumer) || cotangents[consumer.index()].is_some();

@@ -56,8 +56,8 @@ pub enum AutodiffError {
 }
 
 impl AutodiffError {
-    /// An operation of a derivative that breaks a rule, with this message. It is a bug of the compiler, except that the
-    /// shape of a result may exceed the limits.
+    /// The error for an operation of a derivative that breaks a rule, with this message. It is a bug of the compiler,
+    /// except that the shape of a result may exceed the limits.
     pub(crate) fn of(error: &OpError, message: String) -> Self {
         if error.code == Code::E1008 { Self::UnsupportedShape(message) } else { Self::Verification(message) }
     }

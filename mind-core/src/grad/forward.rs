@@ -3,11 +3,11 @@
 //! Each value on a differentiable path from a parameter has a tangent of its own type. A rule computes the tangent of a
 //! result from those of the operands:
 //!
-//! - of a linear operation, by the operation itself;
-//! - of an elementwise function, a product or a reduction, by the formula that reverse mode uses: it is linear in the
-//!   cotangent, so it maps tangents as well;
-//! - of a loop, by a loop whose carries, elements and results include the tangents. It needs no limit on its steps;
-//! - of any other operation, by transposing its reverse rule, which also serves custom derivatives.
+//! - A linear operation is applied to the tangents.
+//! - An elementwise function, a product or a reduction uses the formula of reverse mode: it is linear in the cotangent,
+//!   so it maps tangents as well.
+//! - A loop becomes a loop whose carries, elements and results include the tangents. It needs no limit on its steps.
+//! - Any other operation uses its transposed reverse rule. This includes custom derivatives.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -33,7 +33,7 @@ type Tangent = Result<Option<ValueId>, AutodiffError>;
 /// The module that computes the results of `module` and their tangents.
 ///
 /// Its inputs are those of `module`, then a tangent of each input in `wrt`. Its outputs are those of `module`, then a
-/// tangent of each. Only [`Profile::Extended`] has it.
+/// tangent of each. It exists in [`Profile::Extended`] only.
 ///
 /// ```
 /// use mind_core::{
@@ -239,7 +239,8 @@ impl Forward<'_> {
         push(&mut self.builder, inst.op.clone(), &[operands[0], chosen, other])
     }
 
-    /// The sum over the elements that a result combines of their tangents times their derivatives.
+    /// The tangent of a reduction. Each result sums the tangents of the elements that it combines, times their
+    /// derivatives.
     fn reduced(
         &mut self,
         of: Reduce,
@@ -271,8 +272,8 @@ impl Forward<'_> {
         typed::broadcast(&mut self.builder, value, &shape)
     }
 
-    /// The tangent by the transposed reverse rule: the cotangents of the operands are linear in the cotangents of the
-    /// results, so the derivative of the former by the latter is the map that tangents take.
+    /// The tangent by the transposed reverse rule. The cotangents of the operands are linear in the cotangents of the
+    /// results. The transpose of this linear map takes the tangents of the operands to those of the results.
     fn transposed(&mut self, value: ValueId, inst: &Inst, operands: &[ValueId], y: ValueId) -> Tangent {
         let types: Vec<_> = inst.operands.iter().map(|operand| self.primal.ty(*operand)).collect();
         let active = inst.operands.iter().map(|operand| self.tangents[operand.index()]);

@@ -1,4 +1,5 @@
-//! Plays rules on Core IR: one primal instruction, the cotangent of its result, and the cotangents of its operands.
+//! Applies the derivative rules to Core IR. A rule reads one primal instruction and the cotangent of its result, and
+//! contributes to the cotangents of its operands.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -186,10 +187,10 @@ impl Pullback<'_> {
     }
 
     /// Emits a call of the module of a pullback, which computes the contributions from the parameters, results and
-    /// cotangents. Its results contribute to the parameters of floats, one each. The result operands get no
+    /// cotangents. Each of its results contributes to one floating-point parameter. The result operands get no
     /// contribution.
     ///
-    /// The call reads the results as results of this instruction, so that a derivative of the derivative meets the
+    /// The call reads the results as results of this instruction. A derivative of the derivative thus reaches the
     /// instruction again.
     fn written_pullback(&mut self, module: &Nested) -> Done {
         let count = self.operand_count();
@@ -219,7 +220,7 @@ impl Pullback<'_> {
         Ok(())
     }
 
-    /// Emits the loop backwards and the products after it, and contributes their results.
+    /// Emits the backward loop and the products after it, and contributes their results.
     fn scan(&mut self) -> Done {
         let Some(loops) = self.loops.get(&self.value) else { return Ok(()) };
         let mut operands = Vec::new();
@@ -256,7 +257,7 @@ impl Pullback<'_> {
         Ok(())
     }
 
-    /// An operand of the loop backwards.
+    /// An operand of the backward loop.
     fn read(&mut self, loops: &Loops, read: Read) -> Emitted {
         match read {
             Read::Stacked(position) => self.further_result(self.result(), loops.results + position),

@@ -70,8 +70,8 @@ pub(crate) trait Reverse: Calculus {
         of: Self::Value,
     ) -> Result<Self::Value, Self::Error>;
 
-    /// The operands of an operation that takes `value` in place of the first operand. The operands whose extents stand
-    /// in attributes follow `value`.
+    /// The operands of an operation that takes `value` in place of the first operand. Operands that only provide
+    /// extents of attributes follow `value`.
     fn in_place(&self, value: Self::Value) -> Vec<Self::Value>;
 
     /// Zeros of the shape of `of` with `value` at the position that an index expression reads.
@@ -274,7 +274,7 @@ fn zeros_like<R: Reverse>(on: &mut R, like: R::Value) -> Result<R::Value, R::Err
     spread(on, zero, like)
 }
 
-/// Plays the derivative formulas of an elementwise function for the wanted operands.
+/// Evaluates the derivative formulas of an elementwise function for the wanted operands.
 fn function<R: Reverse>(on: &mut R, map: Map) -> Result<(), R::Error> {
     let row = map.row();
     let operands: Vec<_> = (0..on.operand_count()).map(|position| on.operand(position)).collect();

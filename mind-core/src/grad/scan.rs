@@ -1,11 +1,11 @@
-//! The derivative of a loop: a loop forwards, which also stacks the values that the derivative reads, and a loop
-//! backwards.
+//! The derivative of a loop: a forward loop, which also stacks the values that the derivative reads, and a backward
+//! loop.
 //!
-//! The gradient of the body is cut into the bodies of both. The values that depend on no cotangent belong to the loop
-//! forwards. It stacks those of them that the loop backwards reads, unless they cost little to compute again.
+//! The gradient of the body is cut into the bodies of both. The values that depend on no cotangent belong to the
+//! forward loop. It stacks those of them that the backward loop reads, unless they cost little to compute again.
 //!
-//! The cotangent of a captured operand is a sum over the steps. Where a step adds a matrix product, no step computes
-//! it: the factors of all steps are stacked, and one product after the loop is the sum.
+//! The cotangent of a captured operand is a sum over the steps. A matrix product in this sum is not computed in each
+//! step: its factors are stacked over all steps, and one product after the loop computes the sum.
 
 use crate::{
     build::Builder,
@@ -24,7 +24,7 @@ pub(super) struct Loops {
     pub(super) forward: Scan,
     /// The number of results of the original loop.
     pub(super) results: usize,
-    /// The loop backwards; `None` if only products after the loop remain. Its operands are the cotangents of `carries`,
+    /// The backward loop; `None` if only products after the loop remain. Its operands are the cotangents of `carries`,
     /// the sums of `captured`, then `reads`. Its results are the cotangents of `carries`, the sums of `captured`, the
     /// stacked cotangents of `iterated`, then stacked factors.
     pub(super) backward: Option<Scan>,
@@ -34,14 +34,14 @@ pub(super) struct Loops {
     pub(super) captured: Vec<Captured>,
     /// The iterated operands that have cotangents.
     pub(super) iterated: Vec<usize>,
-    /// The operands of the loop backwards after its carries.
+    /// The operands of the backward loop after its carries.
     pub(super) reads: Vec<Read>,
 }
 
-/// The cotangent of a captured operand: the sum that the loop backwards adds up, plus products after the loop.
+/// The cotangent of a captured operand: the sum that the backward loop adds up, plus products after the loop.
 pub(super) struct Captured {
     pub(super) operand: usize,
-    /// Whether the loop backwards adds up a part of it.
+    /// Whether the backward loop adds up a part of it.
     pub(super) is_summed: bool,
     /// The factors of each product.
     pub(super) products: Vec<[StackedFactor; 2]>,
@@ -55,19 +55,19 @@ pub(super) struct StackedFactor {
     pub(super) is_transposed: bool,
 }
 
-/// The place of a stacked value after the loop backwards.
+/// The place of a stacked value after the backward loop.
 #[derive(Clone, Copy)]
 pub(super) enum Source {
-    /// A value that exists without the loop backwards.
+    /// A value that exists without the backward loop.
     Read(Read),
-    /// A result of the loop backwards, by its position.
+    /// A result of the backward loop, by its position.
     Result(usize),
 }
 
-/// An operand of the loop backwards.
+/// An operand of the backward loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Read {
-    /// A value that the loop forwards stacks, by its position among the stacked values.
+    /// A value that the forward loop stacks, by its position among the stacked values.
     Stacked(usize),
     /// An operand of the loop.
     Operand(usize),
@@ -96,7 +96,7 @@ pub(super) fn loops(
         forward,
         results: scan.body.outputs().len(),
         backward: backward.map(|body| {
-            // The same steps run. An operand says which.
+            // The backward loop runs the same steps. An operand decides which steps these are.
             let guard = if scan.guard == Guard::Always { Guard::Always } else { Guard::Operand };
             let reverse = !scan.reverse;
             Scan { reverse, checkpoint: scan.checkpoint, ..Scan::new(body, carries, guard) }
@@ -132,23 +132,23 @@ struct BodyGradient {
 enum Known {
     /// Before the loop: it depends on captured operands alone.
     Before,
-    /// In the loop forwards.
+    /// In the forward loop.
     Forwards,
-    /// In the loop backwards: it depends on a cotangent.
+    /// In the backward loop: it depends on a cotangent.
     Backwards,
 }
 
-/// The values that the loop backwards computes and reads.
+/// The values that the backward loop computes and reads.
 struct Needs {
     /// The operands that have cotangents, by their access: carries, captured operands, iterated operands.
     carried: Vec<usize>,
     captured: Vec<Sum>,
     iterated: Vec<usize>,
-    /// For each value whether the loop backwards needs it.
+    /// For each value whether the backward loop needs it.
     is_needed: Vec<bool>,
-    /// The values that the loop forwards stacks, ascending.
+    /// The values that the forward loop stacks, ascending.
     stacked: Vec<ValueId>,
-    /// The factors that the loop backwards stacks, ascending.
+    /// The factors that the backward loop stacks, ascending.
     factors: Vec<ValueId>,
 }
 
@@ -248,7 +248,7 @@ impl BodyGradient {
         let captured: Vec<Sum> = of(Access::Whole)
             .map(|operand| match effects.is_empty() {
                 true => self.sum(operand, &known),
-                // The loop backwards must exist, and have a result, for the effects to happen.
+                // The backward loop must exist, and have a result, for the effects to happen.
                 false => Sum { operand, added: vec![self.cotangent(operand)], products: Vec::new() },
             })
             .collect();
@@ -297,7 +297,7 @@ impl BodyGradient {
         Needs { carried, captured, iterated, is_needed, stacked, factors }
     }
 
-    /// The inner loop with a checkpoint that has the value as a residual.
+    /// The loop in the body that has the value as a residual but does not keep it, because of a checkpoint.
     fn not_kept(&self, value: ValueId) -> Option<ValueId> {
         let (of, result) = self.module.place_of(value)?;
         let scan = self.module.inst(of).op.as_loop()?;
@@ -353,7 +353,7 @@ impl BodyGradient {
         }
     }
 
-    /// A factor. If the value is a transpose, its operand.
+    /// A value as a factor of a product. The factor of a transpose is its operand.
     fn part(&self, value: ValueId, is_transposed: bool) -> Part {
         let inst = self.module.inst(value);
         if let Some(Motion::Axes(permutation)) = inst.op.motion() {
@@ -383,7 +383,7 @@ impl BodyGradient {
         }
     }
 
-    /// A captured operand with its products. `first` is the first result of the loop backwards that is a factor.
+    /// A captured operand with its products. `first` is the first result of the backward loop that is a factor.
     fn captured(&self, sum: &Sum, needs: &Needs, first: usize) -> Captured {
         let factor = |part: Part| {
             let of = self.outside(part.value).map(Source::Read);
@@ -400,7 +400,7 @@ impl BodyGradient {
         Captured { operand: sum.operand, is_summed: !sum.added.is_empty(), products }
     }
 
-    /// The body of the loop forwards: the body of the loop, with the stacked values as further results.
+    /// The body of the forward loop: the body of the loop, with the stacked values as further results.
     fn forward(&self, stacked: &[ValueId]) -> Result<Nested, AutodiffError> {
         let mut outputs = self.body_outputs().to_vec();
         outputs.extend(stacked);
@@ -415,7 +415,7 @@ impl BodyGradient {
         half.finish(&outputs)
     }
 
-    /// The body of the loop backwards, unless it has no results, and the operands after its carries.
+    /// The body of the backward loop, unless it has no results, and the operands after its carries.
     fn backward(&self, needs: &Needs) -> Result<(Option<Nested>, Vec<Read>), AutodiffError> {
         let mut half = Half::new(&self.module);
         let ty = |input: usize| self.module.ty(ValueId::new(input));

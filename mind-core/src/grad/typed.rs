@@ -14,8 +14,8 @@ use crate::{
 
 type Emitted = Result<ValueId, AutodiffError>;
 
-/// Sums `value` over the axes that broadcasting `shape` to its shape adds or stretches; `None` if it does not
-/// broadcast.
+/// Sums `value` over the axes that broadcasting `shape` to the shape of `value` adds or stretches; `None` if `shape`
+/// does not broadcast to it.
 pub(crate) fn sum_to(
     builder: &mut Builder,
     value: ValueId,
@@ -37,7 +37,8 @@ pub(crate) fn sum_to(
     Ok(Some(sum))
 }
 
-/// The axes of `from` that broadcasting `to` to it adds or stretches, ascending; `None` if it does not broadcast.
+/// The axes of `from` that are added or stretched when `to` is broadcast to it, ascending; `None` if `to` does not
+/// broadcast to `from`.
 fn reduced_axes(from: &Shape, to: &Shape) -> Option<Vec<i64>> {
     let added = from.rank().checked_sub(to.rank())?;
     let mut axes: Vec<i64> = (0..added as i64).collect();

@@ -9,8 +9,8 @@ use super::{Module, Op, Own, ValueId};
 pub enum Nesting {
     /// The results of running the module on the operands; an extension.
     Call(Nested),
-    /// The first operands, which are results of a function with a custom derivative. The module computes the cotangents
-    /// of the other operands, the function's parameters; an extension.
+    /// Returns its first operands, which are results of a function with a custom derivative. The module computes the
+    /// cotangents of the other operands, the function's parameters; an extension.
     Pullback(Nested),
     /// A loop that runs a module once per element along the leading axis of some operands; an extension.
     Scan(Scan),
@@ -37,10 +37,10 @@ pub struct Scan {
     pub reverse: bool,
     /// The rule for which steps run.
     pub guard: Guard,
-    /// The steps between two carries that are kept for derivatives; 0 if the residuals of all steps are kept. It
-    /// changes no value: the optimiser runs the steps between kept carries again (`opt/segments.rs`).
+    /// The number of steps between two carries that are kept for derivatives; 0 if the residuals of all steps are kept.
+    /// It does not affect results: the optimiser recomputes the steps between kept carries (`opt/segments/`).
     pub checkpoint: i64,
-    /// The number of the last stacked results that only derivatives read.
+    /// The number of stacked results that only derivatives read. They are the last results.
     pub residuals: i64,
 }
 
@@ -50,8 +50,8 @@ pub struct Scan {
 pub enum Guard {
     /// All steps run.
     Always,
-    /// Steps run while the first carry, a `bool`, is true. The loop may iterate over no operand. If it iterates over
-    /// one, the first carry must be false after the last step.
+    /// Steps run while the first carry, a `bool`, is true. The loop need not iterate over an operand. If it iterates
+    /// over one, the first carry must be false after the last step.
     Carry,
     /// A step runs if the first operand after the carries is true: a `bool` for all steps, or one for each.
     Operand,
@@ -154,7 +154,8 @@ impl Op {
         }
     }
 
-    /// The operation that reads a result after the first of an instruction, at this position among all results.
+    /// The operation that reads the result at this position of an instruction with several results. The first result is
+    /// the instruction's own value, so the position is at least 1.
     ///
     /// # Panics
     /// If the position exceeds 63 bits.
@@ -300,7 +301,8 @@ impl Module {
         self.insts().iter().filter_map(|inst| inst.op.nested())
     }
 
-    /// The instruction and the position among its results, for a result of an instruction that may have several.
+    /// The instruction and the position among its results, if the value is a result of an instruction that may have
+    /// several.
     pub(crate) fn place_of(&self, value: ValueId) -> Option<(ValueId, usize)> {
         let inst = self.inst(value);
         match &inst.op {

@@ -207,7 +207,7 @@ impl Program {
     }
 }
 
-/// The type beside a parameter in a dual: its tangent, or another accumulator beside an accumulator.
+/// The type that goes with a parameter in a dual: its tangent, or for an accumulator another accumulator.
 fn dual(types: &Types, parameter: TypeId) -> TypeId {
     match types.get(parameter) {
         Type::Accumulator(_) => parameter,

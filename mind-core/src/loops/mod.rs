@@ -1,8 +1,8 @@
 //! Loops as data: the nests of a plan, and the epilogues of its products, as loops over memory.
 //!
-//! A [`Plan`](crate::plan::Plan) says what is computed at each index. A [`Loops`] also says in which order and in how
-//! many lanes, in which chains sums are settled, what each array holds, and which blocks are filled up. [`nest`] and
-//! [`product`] make all of these decisions. Code that prints loops as Rust, lists them or executes them decides
+//! A [`Plan`](crate::plan::Plan) says what is computed at each index. A [`Loops`] also gives the order of the indices
+//! and the number of lanes. It splits sums into chains, declares arrays, and pads blocks that are not full. [`nest`]
+//! and [`product`] make all of these decisions. Code that prints loops as Rust, lists them or executes them decides
 //! nothing.
 //!
 //! The language is small and first-order. A [`Variable`] is defined once, by the statement that names it. Memory is
@@ -44,7 +44,7 @@ pub struct Loops {
     pub totals: Vec<Total>,
     /// How the loops are called.
     pub run: Run,
-    /// Whether a function in the loops depends on how the SIMD level multiplies and adds.
+    /// Whether the bits of a function in the loops depend on whether the SIMD level fuses multiplication and addition.
     pub tells_how: bool,
 }
 
@@ -102,8 +102,8 @@ pub enum Captured {
     Scratch(BufferId),
     /// A scalar.
     Number(Scalar),
-    /// The number of steps that the loops process, of the axis along which they are cut. The axis has this many steps
-    /// in all.
+    /// The number of steps that the loops process along the axis on which they are cut. The whole axis has the given
+    /// number of steps.
     Steps(Dim),
     /// A property of a block that a product's kernel passes.
     Block(OfBlock),
@@ -146,7 +146,7 @@ pub struct Total {
 /// How loops are called.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Run {
-    /// Inline, since there is too little work for choosing a SIMD level.
+    /// Inline: there is too little work to choose a SIMD level for.
     Here,
     /// By the SIMD level of the machine.
     Dispatched,
@@ -196,7 +196,7 @@ pub enum Expr {
     Constant(TensorData),
     /// An element in memory.
     Element(ElementRef),
-    /// A function of elements.
+    /// An elementwise function.
     Apply {
         /// The function.
         op: Map,
@@ -248,7 +248,7 @@ pub enum Statement {
     Size(Var, Size),
     /// Defines an element.
     Number(Var, Expr),
-    /// Defines whether an index is below a size.
+    /// Defines a mask: whether an index is below a size.
     Mask {
         /// The mask.
         var: Var,
@@ -412,7 +412,7 @@ pub enum Statement {
     },
     /// Keeps the compiler from combining iterations of the next loop.
     OneByOne,
-    /// Runs statements as a head says.
+    /// Runs statements under the control of a head: a loop or a condition.
     Do(Head, Vec<Statement>),
 }
 

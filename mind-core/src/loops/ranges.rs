@@ -47,8 +47,8 @@ impl Loops {
     }
 
     /// The range checks of each element before a loop of this body. If they hold, all of its functions use their faster
-    /// form. `None` if it has no such function, if no function depends on how to multiply and add, or if an operand
-    /// takes longer to compute than the check saves.
+    /// form. `None` if it has no such function, if no function depends on fused multiplication and addition, or if an
+    /// operand takes longer to compute than the check saves.
     pub fn ranges<'a>(&self, body: &'a [Statement]) -> Option<Ranges<'a>> {
         let mut questions = Vec::new();
         for statement in body {
@@ -91,8 +91,8 @@ fn ask<'a>(value: &'a Expr, questions: &mut Vec<(&'static str, &'a [Expr])>) {
 }
 
 impl Statement {
-    /// The value that the statement computes of an element, if any. The outer option is `None` for statements that are
-    /// not about a single element.
+    /// The value that the statement computes for one element, if it computes one. The outer option is `None` for
+    /// statements that process more than one element.
     fn element_value(&self) -> Option<Option<&Expr>> {
         match self {
             Self::Number(_, value) | Self::Store(_, value) | Self::Combine { value, .. } => Some(Some(value)),

@@ -1,4 +1,4 @@
-//! Derivatives of functions of elements, and other formulas, as text.
+//! Derivatives of elementwise functions, and other formulas, as text.
 //!
 //! A text is an expression over the names of the operands, the result `y` and its cotangent `dy`, such as
 //! `dy * (1.0 - y * y)`. It contains numbers, `+ - * /`, a minus sign, parentheses and calls of other rows by their
@@ -71,8 +71,8 @@ pub fn evaluate<C: Calculus>(
     adjoint(calculus, row.derivative[position], &names)
 }
 
-/// The value of a formula that is linear in `dy`, one of the names, and 0 where `dy` is 0. Its numbers have the element
-/// type of the first name.
+/// The value of a formula that is linear in the name `dy`. It is 0 where `dy` is 0. Its numbers have the element type
+/// of the first name.
 ///
 /// # Errors
 /// The errors of the calculus.

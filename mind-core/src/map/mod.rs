@@ -1,4 +1,4 @@
-//! Functions of elements: one row per function, which holds everything that the compiler knows about it.
+//! Elementwise functions: one row per function, which holds everything that the compiler knows about it.
 //!
 //! Rows are data and do not depend on instructions, modules or phases. The table of operations, both forms of the
 //! language, differentiation, planning and emission read the rows. A new function is a row here, and a kernel in
@@ -16,7 +16,7 @@ pub use rows::Map;
 /// The most operands that a function has.
 pub const MOST_OPERANDS: usize = 3;
 
-/// A row of the table of functions of elements.
+/// A row of the table of elementwise functions.
 pub struct Row {
     /// The name in Core IR text, `Exp`.
     pub name: &'static str,
@@ -40,7 +40,7 @@ pub struct Row {
     pub commutative: bool,
     /// The sign of each operand, 1 or -1, if the function is a sum of its operands with signs; otherwise empty.
     pub signs: &'static [i64],
-    /// The truth value that decides the result if one operand has it: the result is this value.
+    /// A truth value: if one operand has it, the result has it too, as `false` for `&&`.
     pub decides: Option<bool>,
     /// The operands whose zeros make the result 0, whatever the other operands are.
     pub keeps_zeros: Option<KeepsZeros>,
@@ -48,10 +48,11 @@ pub struct Row {
     pub cost: Cost,
     /// The largest error of an element.
     pub exactness: Exactness,
-    /// The absolute error that is allowed in `f64` however small the result is, where it is a difference of larger
+    /// The absolute error that is allowed in `f64` even for small results, for a function that subtracts larger
     /// numbers.
     pub least_error: f64,
-    /// The operand at whose 0 the function has a pole, such as a divisor. An integer 0 there stops the program (E6010).
+    /// The function has a pole where this operand is 0, such as a divisor. An integer 0 there stops the program
+    /// (E6010).
     pub pole: Option<usize>,
     /// Whether the function jumps where both operands are equal.
     pub jumps_where_equal: bool,

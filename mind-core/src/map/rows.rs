@@ -1,4 +1,4 @@
-//! The rows of functions of elements.
+//! The rows of elementwise functions.
 
 use std::cmp::Ordering;
 
@@ -7,7 +7,7 @@ use crate::{profile::Profile, ty::DType};
 
 macro_rules! rows {
     ($($(#[$doc:meta])* $name:ident = $row:expr;)+) => {
-        /// A function of elements. Its [row](Map::row) defines it.
+        /// An elementwise function. Its [row](Map::row) defines it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Map {
             $($(#[$doc])* $name,)+
@@ -298,9 +298,9 @@ rows! {
     ///
     /// - **Shape**: the operand's.
     /// - **Dtype**: the operand's, `f32` or `f64`.
-    /// - **Semantics**: `x > 0 ? x : 0`, as the specification defines it, so the result at NaN is 0. No function of the
-    ///   language is a rectifier that keeps NaN, but `x + relu(-x)` does. It is the positive part of every other number
-    ///   except negative infinity, where it is NaN too. Its derivative at 0 is 1.
+    /// - **Semantics**: `x > 0 ? x : 0`, as the specification defines it, so the result at NaN is 0. Two expressions
+    ///   keep NaN: `maximum(x, 0.0)`, with derivative 1/2 at 0, and `x + relu(-x)`, with derivative 1 at 0. The second
+    ///   is also NaN at negative infinity.
     /// - **Error**: none: the result is exact.
     /// - **Derivative**: `x > 0 ? dy : 0`, which is 0 at 0.
     /// - **Constraints**: 1. `x` is floating-point (E2005).
@@ -954,8 +954,8 @@ rows! {
     ///
     /// - **Shape**: the operand's.
     /// - **Dtype**: the operand's, `f32` or `f64`.
-    /// - **Semantics**: the nearest integer, or the even one of two. A result of 0 has the sign of `x`. Infinities and
-    ///   NaN stay.
+    /// - **Semantics**: the nearest integer, with ties to even. A result of 0 has the sign of `x`. Infinities and NaN
+    ///   stay.
     /// - **Error**: none: the result is exact.
     /// - **Derivative**: zero: the result is constant between its jumps.
     /// - **Constraints**: 1. `x` is floating-point (E2005).
@@ -1156,7 +1156,7 @@ rows! {
         integer: |x| x[0] & x[1],
         ..BITS
     };
-    /// `Or(lhs, rhs)`: whether a truth value or both are true; an extension.
+    /// `Or(lhs, rhs)`: whether at least one truth value is true; an extension.
     ///
     /// - **Shape**: the operands broadcast.
     /// - **Dtype**: `bool`.
@@ -1295,7 +1295,7 @@ rows! {
     /// `Where(condition, chosen, other)`: elements of two tensors, chosen by truth values; an extension.
     ///
     /// - **Shape**: the operands broadcast.
-    /// - **Dtype**: the condition is `bool`; the other operands have any dtype, which is that of the result.
+    /// - **Dtype**: the condition is `bool`; the other operands and the result have the same dtype, which can be any.
     /// - **Semantics**: `condition ? chosen : other`. An element that is not chosen does not affect the result, even if
     ///   it is NaN.
     /// - **Error**: none: the result is exact.
@@ -1323,7 +1323,7 @@ rows! {
     ///
     /// - **Shape**: the operand's.
     /// - **Dtype**: any dtype of the operand; the result is `f32`.
-    /// - **Semantics**: `x as f32`: the nearest float, or the even one of two; infinity beyond the largest float. Truth
+    /// - **Semantics**: `x as f32`: the nearest float, with ties to even; infinity beyond the largest float. Truth
     ///   values become 1 and 0.
     /// - **Error**: 0.5 ulp: rounded once.
     /// - **Derivative**: `dy`, converted to the dtype of `x`; none if `x` is not floating-point.
@@ -1341,7 +1341,7 @@ rows! {
     ///
     /// - **Shape**: the operand's.
     /// - **Dtype**: any dtype of the operand; the result is `f64`.
-    /// - **Semantics**: `x as f64`: the nearest float, or the even one of two. Truth values become 1 and 0.
+    /// - **Semantics**: `x as f64`: the nearest float, with ties to even. Truth values become 1 and 0.
     /// - **Error**: none, except for `i64`, which is rounded once: 0.5 ulp.
     /// - **Derivative**: `dy`, converted to the dtype of `x`; none if `x` is not floating-point.
     /// - **Constraints**: none beyond those of every type.
@@ -1358,7 +1358,7 @@ rows! {
     ///
     /// - **Shape**: the operand's.
     /// - **Dtype**: any dtype of the operand; the result is `u8`.
-    /// - **Semantics**: `x as u8`. Floats are rounded towards 0, with 0 or 255 out of range and 0 for NaN. Wider
+    /// - **Semantics**: `x as u8`. Floats are rounded towards 0 and saturate at 0 and 255. NaN becomes 0. Wider
     ///   integers keep their lowest bits. Truth values become 1 and 0.
     /// - **Error**: none: the result is exact.
     /// - **Derivative**: none: the result is constant between its jumps.
@@ -1376,8 +1376,8 @@ rows! {
     ///
     /// - **Shape**: the operand's.
     /// - **Dtype**: any dtype of the operand; the result is `i32`.
-    /// - **Semantics**: `x as i32`. Floats are rounded towards 0, with the nearest `i32` out of range and 0 for NaN. An
-    ///   `i64` keeps its lowest bits. Truth values become 1 and 0.
+    /// - **Semantics**: `x as i32`. Floats are rounded towards 0 and saturate out of range. NaN becomes 0. An `i64`
+    ///   keeps its lowest bits. Truth values become 1 and 0.
     /// - **Error**: none: the result is exact.
     /// - **Derivative**: none: the result is constant between its jumps.
     /// - **Constraints**: none beyond those of every type.
@@ -1394,8 +1394,8 @@ rows! {
     ///
     /// - **Shape**: the operand's.
     /// - **Dtype**: any dtype of the operand; the result is `i64`.
-    /// - **Semantics**: `x as i64`. Floats are rounded towards 0, with the nearest `i64` out of range and 0 for NaN.
-    ///   Truth values become 1 and 0.
+    /// - **Semantics**: `x as i64`. Floats are rounded towards 0 and saturate out of range. NaN becomes 0. Truth values
+    ///   become 1 and 0.
     /// - **Error**: none: the result is exact.
     /// - **Derivative**: none: the result is constant between its jumps.
     /// - **Constraints**: none beyond those of every type.
@@ -1566,7 +1566,7 @@ rows! {
     ///
     /// - **Shape**: the operands broadcast.
     /// - **Dtype**: the dtype of both operands, `f32` or `f64`.
-    /// - **Semantics**: `√(lhs² + rhs²)`, also where the squares overflow or underflow. It is infinity if either
+    /// - **Semantics**: `√(lhs² + rhs²)`, even where the squares overflow or underflow. It is infinity if either
     ///   operand is infinite, even if the other is NaN.
     /// - **Error**: less than 1 ulp in `f32`, less than 2 ulp in `f64`; exact at zeros, infinities and NaN.
     /// - **Derivative**: `dy * (lhs / y)` to `lhs`, `dy * (rhs / y)` to `rhs`; 0 where both are 0.
@@ -1601,7 +1601,7 @@ rows! {
     ///
     /// - **Shape**: the operands broadcast.
     /// - **Dtype**: the dtype of both operands, `f32` or `f64`.
-    /// - **Semantics**: `ln(e^lhs + e^rhs)`, also where the exponentials overflow or underflow. It is the larger
+    /// - **Semantics**: `ln(e^lhs + e^rhs)`, even where the exponentials overflow or underflow. It is the larger
     ///   operand if one is infinite, and NaN if either is NaN.
     /// - **Error**: less than 1 ulp in `f32`, less than 2 ulp in `f64`, or at most 2^-51 where the result is near 0;
     ///   exact at infinities and NaN.
@@ -1719,8 +1719,8 @@ rows! {
     ///   if the other is NaN. It is NaN if `lhs` is finite and negative and `rhs` is finite and not an integer.
     /// - **Error**: less than 2 ulp; exact at zeros, infinities and NaN.
     /// - **Derivative**: `dy * rhs * pow(lhs, rhs - 1)` to `lhs`, or `dy * rhs * y / lhs` where `rhs - 1` may be
-    ///   rounded; `dy * y * log(lhs)` to `rhs`. Where `lhs` is 0, the derivative to `lhs` is 0 for `rhs` 0, and the
-    ///   derivative to `rhs` is 0 for `rhs` of at least 0.
+    ///   rounded; `dy * y * log(lhs)` to `rhs`. Where `lhs` is 0, the derivative with respect to `lhs` is 0 if `rhs` is
+    ///   0, and that with respect to `rhs` is 0 if `rhs` is at least 0.
     /// - **Constraints**: 1. both operands have the same dtype (E2004). 2. The shapes broadcast (E3001). 3. The dtype
     ///   is floating-point (E2005).
     /// - **Example**: `%2 = Pow (%0, %1) : f32[2, 3]`.
@@ -1735,8 +1735,8 @@ rows! {
         range: Some("is_ordinary_power"),
         float: |x| x[0].powf(x[1]),
         derivative: &[
-            // `rhs - 1` may be rounded if `rhs` is large, or below 1 and no multiple of a half. The quotient is NaN at
-            // 0 and infinities.
+            // `rhs - 1` may be rounded if `rhs` is large, or below 1 and not a multiple of a half. The quotient is NaN
+            // at 0 and infinities.
             "dy * where(and(or(gt(abs(rhs), 1000000.0), and(lt(rhs, 1.0), ne(floor(rhs + rhs), rhs + rhs))), and(is_finite(lhs), ne(lhs, 0.0))), rhs * y / lhs, rhs * pow(lhs, rhs - 1.0 + same(lhs, 0.0) * same(rhs, 0.0)))",
             "dy * (y * log(lhs + same(lhs, 0.0) * same(rhs, abs(rhs))))",
         ],
@@ -1747,9 +1747,9 @@ rows! {
     ///
     /// - **Shape**: the operands broadcast.
     /// - **Dtype**: the dtype of both operands.
-    /// - **Semantics**: `lhs - rhs * trunc(lhs / rhs)`, computed exactly, with the sign of `lhs`, as Rust's `%` and C's
-    ///   `fmod`. Floats give NaN if `rhs` is 0 or `lhs` is infinite. An integer divided by 0 stops the program (E6010)
-    ///   before anything is written.
+    /// - **Semantics**: `lhs - rhs * trunc(lhs / rhs)`, computed exactly, with the sign of `lhs`, like Rust's `%` and
+    ///   C's `fmod`. Floats give NaN if `rhs` is 0 or `lhs` is infinite. An integer divided by 0 stops the program
+    ///   (E6010) before anything is written.
     /// - **Error**: none: the result is exact.
     /// - **Derivative**: `dy` to `lhs`, `-(dy * round((lhs - y) / rhs))` to `rhs`, because `lhs / rhs` may round to the
     ///   next integer.
@@ -1828,7 +1828,7 @@ rows! {
     ///
     /// - **Shape**: the operands broadcast.
     /// - **Dtype**: the dtype of both operands.
-    /// - **Semantics**: `lhs - rhs * floor(lhs / rhs)`, as if computed exactly, with the sign of `rhs`, as NumPy's
+    /// - **Semantics**: `lhs - rhs * floor(lhs / rhs)`, as if computed exactly, with the sign of `rhs`, like NumPy's
     ///   `remainder` and Python's `%`. Floats give NaN if `rhs` is 0 or `lhs` is infinite, and `rhs` if `lhs` is finite
     ///   and `rhs` is infinite with the other sign. An integer divided by 0 stops the program (E6010) before anything
     ///   is written.
@@ -1869,7 +1869,7 @@ rows! {
     ///
     /// - **Shape**: the operands broadcast.
     /// - **Dtype**: the dtype of both operands, `f32` or `f64`.
-    /// - **Semantics**: the magnitude of `lhs` with the sign of `rhs`, also if `rhs` is a zero. The sign of NaN counts
+    /// - **Semantics**: the magnitude of `lhs` with the sign of `rhs`, even if `rhs` is a zero. The sign of NaN counts
     ///   as positive.
     /// - **Error**: none: the result is exact.
     /// - **Derivative**: `dy` to `lhs` where both signs are the same, else `-dy`; 0 where `lhs` is 0, as the derivative
@@ -1917,7 +1917,7 @@ rows! {
     ///
     /// - **Shape**: the operand's.
     /// - **Dtype**: the operand's, `f32` or `f64`.
-    /// - **Semantics**: `e^(x²) * erfc(x)`, also where `erfc` rounds to 0: 0 at infinity, and infinity below -9.4 in
+    /// - **Semantics**: `e^(x²) * erfc(x)`, even where `erfc` rounds to 0: 0 at infinity, and infinity below -9.4 in
     ///   `f32` and below -26.7 in `f64`.
     /// - **Error**: less than 5 ulp in `f32`, less than 4 ulp in `f64`; exact at infinities and NaN.
     /// - **Derivative**: `dy * (2 * x * y - 2 / √π)`, computed without cancellation. On StableHLO derivatives above the
@@ -2024,8 +2024,8 @@ rows! {
     /// - **Shape**: the operand's.
     /// - **Dtype**: the operand's, `f32` or `f64`.
     /// - **Semantics**: `ln |Γ(x)|`: positive infinity at 0, negative integers and infinities.
-    /// - **Error**: less than 4 ulp in `f32`, less than 6 ulp in `f64`, where below 0 near a result of 0 it is at most
-    ///   2^-44; exact at 1, 2, zeros, negative integers, infinities and NaN.
+    /// - **Error**: less than 4 ulp in `f32`; less than 6 ulp in `f64`, or at most 2^-44 where `x` is below 0 and the
+    ///   result near 0; exact at 1, 2, zeros, negative integers, infinities and NaN.
     /// - **Derivative**: `dy * digamma(x)`.
     /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = Lgamma (%0) : f32[2, 3]`.
@@ -2100,7 +2100,7 @@ rows! {
     ///   negative infinity.
     /// - **Error**: less than 1 ulp in `f32`, less than 6 ulp in `f64`; exact at zeros, negative integers, infinities
     ///   and NaN.
-    /// - **Derivative**: `dy * polygamma(2, x)`. Only gradients contain this and higher derivatives.
+    /// - **Derivative**: `dy * polygamma(2, x)`. `polygamma` occurs only in gradients.
     /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = Trigamma (%0) : f32[2, 3]`.
     Trigamma = Row {
@@ -2235,14 +2235,12 @@ rows! {
     };
     /// `MulKeepZero(lhs, rhs)`: a product that is 0 where a factor is 0, for gradients; an extension.
     ///
-    /// A cotangent of exactly 0 means that an element does not count. It stays 0 where the derivative is infinite or
-    /// NaN.
-    ///
     /// - **Shape**: the operands broadcast.
     /// - **Dtype**: the dtype of both operands, `f32` or `f64`.
-    /// - **Semantics**: 0 where an operand is 0, else `lhs * rhs`.
+    /// - **Semantics**: 0 where an operand is 0, else `lhs * rhs`. A cotangent of exactly 0 means that an element does
+    ///   not affect the result, so it stays 0 where the derivative is infinite or NaN.
     /// - **Error**: 0.5 ulp: rounded once, as IEEE 754 specifies.
-    /// - **Derivative**: `dy * rhs` to `lhs`, `dy * lhs` to `rhs`, both by this function.
+    /// - **Derivative**: `dy * rhs` to `lhs`, `dy * lhs` to `rhs`, both with `MulKeepZero`.
     /// - **Constraints**: 1. both operands have the same dtype (E2004). 2. The shapes broadcast (E3001). 3. The dtype
     ///   is floating-point (E2005).
     /// - **Example**: `%2 = MulKeepZero (%0, %1) : f32[2, 3]`.
@@ -2268,7 +2266,7 @@ rows! {
     /// - **Dtype**: the dtype of both operands, `f32` or `f64`.
     /// - **Semantics**: 0 where `lhs` is 0, else `lhs / rhs`.
     /// - **Error**: 0.5 ulp: rounded once, as IEEE 754 specifies.
-    /// - **Derivative**: `dy / rhs` to `lhs`, `-(dy * y / rhs)` to `rhs`, both by functions that keep zeros.
+    /// - **Derivative**: `dy / rhs` to `lhs`, `-(dy * y / rhs)` to `rhs`, both with operations that keep zeros.
     /// - **Constraints**: 1. both operands have the same dtype (E2004). 2. The shapes broadcast (E3001). 3. The dtype
     ///   is floating-point (E2005).
     /// - **Example**: `%2 = DivKeepZero (%0, %1) : f32[2, 3]`.

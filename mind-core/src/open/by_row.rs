@@ -281,7 +281,7 @@ impl<'a> Group<'a> {
             && (self.steps.is_empty() || fused.inputs.iter().any(|input| self.stored.contains(input)))
     }
 
-    /// Whether the steps can read a node: a step of the group stores it, or it is no view of a node that they store.
+    /// Whether the steps can read a node: a step of the group stores it, or it is not a view of a node that they store.
     fn reads(&self, node: NodeId) -> bool {
         self.stored.contains(&node) || !self.stored.contains(&source(self.program, node))
     }

@@ -24,8 +24,7 @@ pub(super) enum Fault {
     TooLarge,
 }
 
-/// The cotangents of `targets`, if each output has the cotangent beside it; `None` for a target that no cotangent
-/// reaches.
+/// The cotangents of `targets`, given each output with its cotangent; `None` for a target that no cotangent reaches.
 pub(super) fn differentiate(
     graph: &mut Graph,
     outputs: &[(NodeId, NodeId)],

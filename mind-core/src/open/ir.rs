@@ -249,17 +249,19 @@ impl Check {
 /// The condition of a [`Check`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckKind {
-    /// The node is a single float, since it is differentiated: else E5004. Messages name the transform as written.
+    /// The node is a single float, since it is differentiated. Otherwise the error is E5004. Messages name the
+    /// transform as written.
     Scalar(GradientKind),
-    /// The node is of floats, since the gradient with respect to it is taken: else E5005.
+    /// The node is of floats, since the gradient with respect to it is taken. Otherwise the error is E5005.
     Differentiable,
-    /// The node has the type of this other node, whose cotangent it is: else E2001.
+    /// The node has the type of this other node, whose cotangent it is. Otherwise the error is E2001.
     CotangentOf(NodeId),
-    /// The node has this type, which a `let` declares: else E2001.
+    /// The node has this type, which a `let` declares. Otherwise the error is E2001.
     Is(Type),
-    /// The rank of the node includes this axis, where a negative axis counts from the end: else E3004.
+    /// The rank of the node includes this axis, where a negative axis counts from the end. Otherwise the error is
+    /// E3004.
     Axis(i64),
-    /// The node satisfies the parameter of a template: else E2001.
+    /// The node satisfies the parameter of a template. Otherwise the error is E2001.
     Argument(Box<Contract>),
 }
 

@@ -2,8 +2,8 @@
 //!
 //! An open program ([`Program`]) represents an expression such as `mind!(relu(x @ w + b))` while the type of `x` is not
 //! known. It is a separate form: the values of Core IR have types, the values here have none. Its operations are those
-//! of the surface language, with attributes as written (`axes = [-1]` stays -1), and those of gradients. The latter
-//! take shapes from a *witness*, an operand of which only the type is read.
+//! of the surface language, with attributes as written (`axes = [-1]` stays -1), and operations for gradients. The
+//! operations for gradients take shapes from a *witness*, an operand of which only the type is read.
 //!
 //! With types for its leaves an open program becomes Core IR; the tests use this. The macro instead emits code in which
 //! the type of each node is a constant that rustc computes.

@@ -69,7 +69,7 @@ pub(super) fn read_by(program: &Program, node: NodeId) -> impl Iterator<Item = N
     operands.filter(|(position, _)| node.op.reads(*position)).map(|(_, operand)| *operand)
 }
 
-/// Follows views to the node whose elements they show. Returns a node that is no view unchanged.
+/// Follows views to the node whose elements they show. Returns a node that is not a view unchanged.
 pub(super) fn source(program: &Program, mut node: NodeId) -> NodeId {
     while program.node(node).op.kind() == Kind::View {
         node = program.node(node).operands[0];

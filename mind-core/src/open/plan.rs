@@ -37,7 +37,7 @@ pub enum Step {
     },
     /// The node of an operation with a separate kernel.
     Kernel(NodeId),
-    /// A watched node. It is shown if that is its operation, else searched for NaN.
+    /// A watched node. The node of an `inspect` is shown; any other node is searched for NaN.
     Watch(NodeId),
     /// Reductions and loops that run on a few rows at a time, if shapes turn out to allow it.
     ByRow(ByRow),
@@ -114,7 +114,7 @@ pub fn plan_watching(program: &Program, watching: Watching) -> Plan {
         .collect();
     for node in steps.iter().flat_map(stored) {
         let position = results.iter().position(|result| *result == node);
-        // Nodes that are no results get their slot below.
+        // Nodes that are not results get their slot below.
         places[node.index()] = position.map(Location::Result);
     }
     let last = last_reads(program, &steps, &results);
@@ -135,8 +135,8 @@ fn place_of(op: &Op, operands: &[NodeId]) -> Location {
     }
 }
 
-/// The nodes that a step stores. Nodes of one group never share a slot, since the steps of a group write some rows in
-/// turn.
+/// The nodes that a step stores. Nodes of one group never share a slot, since the steps of a group take turns, each on
+/// a few rows.
 pub(super) fn stored(step: &Step) -> Vec<NodeId> {
     match step {
         Step::Fused(fused) => fused.outputs.clone(),
@@ -184,7 +184,7 @@ fn last_reads(program: &Program, steps: &[Step], results: &[NodeId]) -> Vec<Opti
     last
 }
 
-/// Assigns a slot to each stored node that is no result. No other node needs the slot at the same time.
+/// Assigns a slot to each stored node that is not a result. No other node needs the slot at the same time.
 fn allocate(
     program: &Program,
     steps: &[Step],

@@ -30,7 +30,7 @@ rows! {
 /// - **Dtype**: the dtype of both operands.
 /// - **Semantics**: sums the products over the window and the channels. Integers wrap. The reference interpreter adds
 ///   with twice the digits and rounds once. `same` pads an axis with `max((o - 1) * stride + k - i, 0)` zeros, half
-///   before and half after; an odd one goes after.
+///   before and half after. If their number is odd, the extra zero goes after.
 /// - **Error**: at most `γ(k)` times the sum of the magnitudes of the `k` products, where `k` is `kh * kw * c`; see
 ///   [products](#products).
 /// - **Derivative**: `Conv2dGradInput` to `x`, `Conv2dGradFilter` to `filter`. In Core v1 it is an error (E5001).

@@ -249,8 +249,9 @@ pub(crate) fn check_type(op: impl Fn() -> Op, ty: &Type) -> Result<(), Box<OpErr
 /// - **Semantics**: the tensor that the caller passes under this name.
 /// - **Error**: none: the value is kept bit for bit.
 /// - **Derivative**: the cotangent of an input is a result of the derivative.
-/// - **Constraints**: 1. the name is not empty, no other input has it, and only inputs precede the instruction (E4004).
-///   2. The type is known: in Core v1 numeric (E2005), rank at most 8 (E1008), every extent at least 1 (E3006).
+/// - **Constraints**: 1. the name is not empty, no other input has it, and only inputs precede the instruction
+///   (E4004). 2. The type is numeric in Core v1 (E2005), its rank is at most 8 (E1008), and every extent is at least 1
+///   (E3006).
 /// - **Example**: `%0 = Input () {name="x"} : f32[2, 3]`.
 static INPUT: OpInfo = OpInfo {
     name: "Input",

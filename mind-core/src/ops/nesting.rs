@@ -30,12 +30,12 @@ rows! {
 /// - **Shape**: the shape of each result of the module. The instruction has the shape of the first result.
 /// - **Dtype**: the dtype of each result of the module.
 /// - **Semantics**: runs `module` on the operands, one per input. The instruction's value is the first result of the
-///   module; `Result` reads the others. The canonical form has no calls: the module's instructions replace each.
+///   module; `Result` reads the others. The canonical form has no calls: the module's instructions replace each call.
 /// - **Error**: the error of the module.
 /// - **Derivative**: the derivatives of the module's instructions.
 /// - **Constraints**: 1. one operand per input of the module (E2007), 2. with the type of that input (E2001). 3. The
-///   module keeps every rule, and the inputs of the outermost module determine its symbols. 4. Modules are nested at
-///   most 16 deep (E1008).
+///   module satisfies every constraint, and the inputs of the outermost module determine its symbols. 4. Modules are
+///   nested at most 16 deep (E1008).
 /// - **Example**: `%2 = Call (%0, %1) : f32[2, 3] { … }`.
 static CALL: OpInfo = OpInfo {
     name: "Call",
@@ -60,18 +60,18 @@ static CALL: OpInfo = OpInfo {
 ///
 /// - **Shape**: the shape of each of the first `k` operands. The instruction has the shape of the first.
 /// - **Dtype**: the dtype of each of the first `k` operands, `f32` or `f64`.
-/// - **Semantics**: `module` has `k` more inputs than there are operands. The first `k` operands are the results of a
-///   function, and the others are its parameters. The instruction returns the results unchanged: its value is the
-///   first, and `Result` reads the others. `module` takes the parameters, the results and the cotangents of the
-///   results, and returns the cotangent of each floating-point parameter. Only derivatives run it.
+/// - **Semantics**: the first `k` operands are the results of a function, and the others are its parameters. The
+///   instruction returns the results unchanged: its value is the first, and `Result` reads the others. `module` takes
+///   the parameters, the results and the cotangents of the results, so it has `k` more inputs than there are operands.
+///   It returns the cotangent of each floating-point parameter. Only derivatives run it.
 /// - **Error**: none: values are kept bit for bit.
 /// - **Derivative**: each floating-point parameter receives the cotangent that `module` returns. The first `k` operands
 ///   receive none.
 /// - **Constraints**: 1. `k` is at least 1 and at most the number of operands (E2007). 2. Each input of the module has
-///   the type of its operand (E2001). 3. The results are floating-point, and so is at least one parameter (E2005).
-///   4. The module returns one value per floating-point parameter (E2007), 5. with the type of that parameter (E2001).
-///   6. The module keeps every rule, and the inputs of the outermost module determine its symbols. 7. Modules are
-///   nested at most 16 deep (E1008).
+///   the type of its operand (E2001). 3. The results are floating-point, and so is at least one parameter (E2005). 4.
+///   The module returns one value per floating-point parameter (E2007), 5. with the type of that parameter (E2001). 6.
+///   The module satisfies every constraint, and the inputs of the outermost module determine its symbols. 7. Modules
+///   are nested at most 16 deep (E1008).
 /// - **Example**: `%4 = Pullback (%3, %0) : f32[2, 3] { … }`.
 static PULLBACK: OpInfo = OpInfo {
     name: "Pullback",

@@ -53,7 +53,7 @@ pub(super) const ARGS: &[&OpInfo] = &[&ARG_MAX, &ARG_MIN];
 
 /// `ArgMax(x; axes, keepdims)`: the positions of the largest elements; an extension.
 ///
-/// - **Shape**: the operand's without `axes`, or with extent 1 in their places if `keepdims`.
+/// - **Shape**: as `Sum`.
 /// - **Dtype**: `i64`.
 /// - **Semantics**: the position of the largest element over `axes`, or over all axes if `axes` is empty. Positions
 ///   count in row-major order along the reduced axes. The first of several equal elements counts. If there is NaN, the
@@ -72,7 +72,7 @@ static ARG_MAX: OpInfo = OpInfo {
 
 /// `ArgMin(x; axes, keepdims)`: the positions of the smallest elements; an extension.
 ///
-/// - **Shape**: the operand's without `axes`, or with extent 1 in their places if `keepdims`.
+/// - **Shape**: as `Sum`.
 /// - **Dtype**: `i64`.
 /// - **Semantics**: the position of the smallest element over `axes`, or over all axes if `axes` is empty. Positions
 ///   count in row-major order along the reduced axes. The first of several equal elements counts. If there is NaN, the

@@ -25,9 +25,9 @@ use crate::{
 ///   after the last step they are the first results of the loop. The further results of the module are stacked: element
 ///   `i` along the leading axis comes from the step for element `i`. Steps run from the first element to the last, or
 ///   from the last to the first if `reverse`. The instruction's value is the first result; `Result` reads the others.
-///   `checkpoint` and `residuals` change no value. The last `residuals` results are those that only derivatives read.
-///   If `checkpoint` is at least 1, the optimiser need not keep them: it runs the steps again from every
-///   `checkpoint`-th carry.
+///   `checkpoint` and `residuals` change no value. Only derivatives read the last `residuals` results. If `checkpoint`
+///   is at least 1, the optimiser can keep every `checkpoint`-th carry in place of them, and run the steps from there
+///   again where they are read.
 /// - **Error**: the errors of the module, which accumulate over the steps.
 /// - **Derivative**: the same loop also stacks the values that the module's derivative reads, unless they are cheap to
 ///   compute again. A second loop in the other direction runs the module's derivative on these values. For an operand
@@ -37,13 +37,13 @@ use crate::{
 ///   operands and of the module's results, at least one operand is iterated, `checkpoint` is at least 0, and
 ///   `residuals` is at most the number of stacked results (E2007). 2. Each operand, or its element if it is iterated,
 ///   has the type of its input, and each new carry has the type of the carry (E2001). 3. All iterated operands have the
-///   same number of steps (E3003). 4. The module keeps every rule, and the inputs of the outermost module determine its
-///   symbols. 5. Modules are nested at most 16 deep (E1008).
+///   same number of steps (E3003). 4. The module satisfies every constraint, and the inputs of the outermost module
+///   determine its symbols. 5. Modules are nested at most 16 deep (E1008).
 /// - **Example**: `%2 = Scan (%0, %1) {carries=1, reverse=false, checkpoint=0, residuals=0} : f32[3] { … }`.
 pub(super) static SCAN: OpInfo =
     OpInfo { name: "Scan", mnemonic: "scan", label: "scan", make: of(Guard::Always), ..LOOP };
 
-/// `While(x…; carries, reverse, checkpoint, residuals, module)`: a loop as `Scan` that ends when its first carry is
+/// `While(x…; carries, reverse, checkpoint, residuals, module)`: a loop like `Scan` that ends when its first carry is
 /// false; an extension.
 ///
 /// - **Shape**: as `Scan`.
@@ -51,16 +51,18 @@ pub(super) static SCAN: OpInfo =
 /// - **Semantics**: as `Scan`, except that a step runs only if the first carry is true before it. No step runs after
 ///   that. The stacked results of steps that do not run are zeros. If no operand is iterated, the number of steps has
 ///   no limit. Otherwise the first carry must be false after the last element.
-/// - **Error**: that of the module, step after step. E6010 if the first carry is true after the last element.
+/// - **Error**: the errors of the module, which accumulate over the steps. E6010 if the first carry is true after the
+///   last element.
 /// - **Derivative**: as `Scan`; the loop in the other direction is a `When` over the steps that ran. Without an
-///   iterated operand it has none, since nothing bounds the values that it would have to keep (E5001).
+///   iterated operand a derivative is an error (E5001), since the number of values that it would have to keep has no
+///   bound.
 /// - **Constraints**: 1. those of `Scan`, except that no operand need be iterated if no result is stacked. 2. The first
 ///   carry is a single `bool` (E2001).
 /// - **Example**: `%2 = While (%0, %1) {carries=2, reverse=false, checkpoint=0, residuals=0} : bool { … }`.
 pub(super) static WHILE: OpInfo =
     OpInfo { name: "While", mnemonic: "while", label: "while", make: of(Guard::Carry), ..LOOP };
 
-/// `When(x…; carries, reverse, checkpoint, residuals, module)`: a loop as `Scan` that runs only some of its steps; an
+/// `When(x…; carries, reverse, checkpoint, residuals, module)`: a loop like `Scan` that runs only some of its steps; an
 /// extension.
 ///
 /// - **Shape**: as `Scan`.
@@ -68,9 +70,9 @@ pub(super) static WHILE: OpInfo =
 /// - **Semantics**: as `Scan`, except that a step runs only if the first operand after the carries is true: a single
 ///   `bool` for all steps, or an iterated one for each. A step that does not run leaves the carries as they are, and
 ///   its stacked results are zeros.
-/// - **Error**: that of the module, in the steps that run.
+/// - **Error**: the errors of the module, in the steps that run.
 /// - **Derivative**: as `Scan`; the loop in the other direction runs the same steps.
-/// - **Constraints**: 1. those of `Scan`. 2. The module's first input behind the carries is a single `bool` (E2001).
+/// - **Constraints**: 1. those of `Scan`. 2. The module's first input after the carries is a single `bool` (E2001).
 /// - **Example**: `%3 = When (%0, %1, %2) {carries=1, reverse=false, checkpoint=0, residuals=0} : f32 { … }`.
 pub(super) static WHEN: OpInfo =
     OpInfo { name: "When", mnemonic: "when", label: "if", make: of(Guard::Operand), ..LOOP };

@@ -1,5 +1,5 @@
-//! Rewrites that preserve every bit of every result, including signs of zeros and infinities. Only which NaN results
-//! may change, as it may from one processor to the next.
+//! Rewrites that preserve every bit of every result, including signs of zeros and infinities. Only the sign and payload
+//! of a NaN may change; they also differ between processors.
 //!
 //! Some rewrites that look valid are left out: `x + 0.0` turns -0.0 into 0.0, `x * 0.0` is NaN for infinities,
 //! `-(x - y)` is -0.0 where `y - x` is 0.0, and sums of products in another order round differently.
@@ -12,7 +12,7 @@ use crate::{
     ty::Type,
 };
 
-/// The rewritten form of an instruction. Its operands have been rewritten before.
+/// The rewritten form of an instruction. Its operands are already rewritten.
 pub(super) enum Rewrite {
     /// The instruction itself.
     Same,

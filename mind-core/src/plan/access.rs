@@ -195,7 +195,7 @@ impl Argument {
 }
 
 impl Nest {
-    /// Every sum, in order: those of elements before those of rows in each pass.
+    /// Every fold, in order. In each pass, folds of elements come before folds of rows.
     pub fn folds(&self) -> impl Iterator<Item = &Fold> {
         self.passes.iter().flat_map(|pass| pass.folds.iter().chain(&pass.row_folds))
     }

@@ -76,7 +76,7 @@ impl Size {
         Self { count: or_too_many(count), len: or_too_many(len) }
     }
 
-    /// Whether it is provably no larger than another. Counts are compared too, since rounded sizes are no polynomials.
+    /// Whether it is provably no larger than another. Counts are compared too, since rounded sizes are not polynomials.
     fn at_most(&self, other: &Self) -> bool {
         self.count.at_most(&other.count) || self.len.at_most(&other.len)
     }
@@ -231,7 +231,7 @@ fn in_gaps(allocations: &[&Allocation]) -> (Vec<Dim>, Dim) {
 fn in_slots(allocations: &[&Allocation], start: Dim) -> (Vec<Dim>, Dim) {
     struct Slot {
         size: Size,
-        /// The last step that uses its last tenant.
+        /// The last step that uses the allocation that was placed in the slot last.
         until: usize,
     }
     let mut slots: Vec<Slot> = Vec::new();

@@ -4,7 +4,8 @@
 //!
 //! 1. A product absorbs the operation that is its only reader, and so on along the chain. It still stores one tensor,
 //!    and nothing is loaded again.
-//! 2. An operation joins the operations whose results it reads at its own index, or as numbers of its row.
+//! 2. An operation joins the operations whose results it reads at its own index, or as numbers that are computed once
+//!    per row.
 //! 3. A nest that only stores elements becomes part of the store of the last product that it reads.
 //! 4. Nests that read the same tensor in the same way are merged.
 //!
@@ -178,7 +179,7 @@ impl<'g> Fusion<'g> {
         }
     }
 
-    /// Whether two items read the same elements of a third, a different one at each index.
+    /// Whether two items read a third item through the same view, which has a different element at each index.
     fn read_alike(&self, item: ItemId, a: ItemId, b: ItemId) -> bool {
         let views = |reader: ItemId| {
             self.graph.items[reader].reads.iter().filter_map(move |read| match read {

@@ -200,9 +200,9 @@ pub enum Step {
 /// A condition on integers that is checked before a program writes anything.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Condition {
-    /// They are indices within this extent: else E6001.
+    /// They are indices below this extent. Otherwise the program fails with E6001.
     BeBelow(Dim),
-    /// They are divisors, so none is 0: else E6010.
+    /// They are divisors, and none is 0. Otherwise the program fails with E6010.
     Divide,
 }
 
@@ -220,7 +220,7 @@ pub enum Watch {
 pub struct Search {
     /// The value.
     pub value: ValueId,
-    /// Its operands of floats, all of which were searched; none for an input or a constant.
+    /// Its floating-point operands. All of them were searched. Empty for an input or a constant.
     pub made_of: Vec<ValueId>,
     /// Whether it is returned to the caller.
     pub delivered: bool,
@@ -231,7 +231,7 @@ pub struct Search {
 pub enum Watching {
     /// The values that the program shows.
     Shown,
-    /// Also all values of floats, which are searched for NaN. All of them are in memory then.
+    /// Also every floating-point value, to search it for NaN. Every such value is then in memory.
     Nan,
 }
 
@@ -323,9 +323,9 @@ pub struct Loop {
     /// results are the next values of the other carries, then the stacked results. Its symbols are those of the plan
     /// around it.
     pub body: Box<Plan>,
-    /// The number of steps, unless only the guard ends the loop.
+    /// The number of steps; `None` if only the guard ends the loop.
     pub steps: Option<Dim>,
-    /// Whether the last element is the first to be visited.
+    /// Whether the steps run from the last element to the first.
     pub reverse: bool,
     /// The rule for which steps run.
     pub guard: Guard,
@@ -343,7 +343,7 @@ pub struct Carry {
     /// The buffer of the last value.
     pub last: BufferId,
     /// A buffer of the same size. A step reads one of the two and writes the other. `None` if each step updates the
-    /// value where it is.
+    /// value in place.
     pub second: Option<BufferId>,
 }
 

@@ -31,9 +31,8 @@ pub struct Nest {
 /// One pass over the elements of a row, and the computations on its sums.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pass {
-    /// The nodes that are computed for each element, in order. An element that an earlier pass computed is computed
-    /// again, or was kept: the earlier pass stored it, and this one loads it. Empty, as are stores and folds, if the
-    /// pass only computes numbers.
+    /// The nodes that are computed for each element, in order. An element of an earlier pass is computed again, or
+    /// loaded if the earlier pass stored it. Nodes, stores and folds are empty if the pass only computes numbers.
     pub elements: Vec<Node>,
     /// The stores of each element.
     pub stores: Vec<Store>,

@@ -54,8 +54,8 @@ impl<'g> Partition<'g> {
         clusters
     }
 
-    /// Merges two clusters and returns the merged one. Returns `None` if another cluster must come after the one and
-    /// before the other, or if the search takes too long.
+    /// Merges two clusters and returns the merged one. Returns `None` if another cluster must come between the two, or
+    /// if the search takes too long.
     pub(super) fn merge(&mut self, a: ItemId, b: ItemId) -> Option<ItemId> {
         let (first, second) = if self.places[a] < self.places[b] { (a, b) } else { (b, a) };
         let after = self.search(first, second, Direction::After)?;

@@ -115,7 +115,7 @@ impl<'a> Builder<'a> {
             return Role::FoldOfNumbers;
         }
         let (rows, elements) = reduced.split_at(self.row_axes);
-        // A fold to a scalar is over everything at once.
+        // A fold to a scalar covers all elements at once.
         let is_total = item.shape.rank() == 0;
         match (rows.contains(&true), elements.contains(&true)) {
             _ if is_total => Role::Fold,

@@ -110,7 +110,7 @@ impl View {
         let offset = self.offset_of(&slice.starts)?;
         let mut strides = Vec::with_capacity(self.strides.len());
         for ((extent, step), stride) in shape.iter().zip(&slice.steps).zip(&self.strides) {
-            // No step is taken along an axis of one element, whatever its length.
+            // An axis of one element is never stepped along, so its stride does not matter.
             let is_one = extent.is_one();
             strides.push(if is_one { Dim::ZERO } else { stride.mul(&Dim::literal(*step)).ok()? });
         }

@@ -107,7 +107,7 @@ fn quotient(writer: &mut Writer, operation: &str, operands: [SsaValue; 2], to: T
     result
 }
 
-/// Plays formulas in order and returns the value of the last. Each formula may use the names of the formulas before it.
+/// Emits formulas in order and returns the value of the last. Each formula may use the names of the formulas before it.
 fn all(
     writer: &mut Writer,
     formulas: &'static [Named],
@@ -138,7 +138,7 @@ pub(super) fn of_elements(
     writer.operation(operation, operands, format_args!(""), to)
 }
 
-/// Plays a formula and returns its value.
+/// Emits a formula and returns its value.
 pub(super) fn evaluate(writer: &mut Writer, text: &'static str, names: &[(&str, SsaValue)]) -> SsaValue {
     let Ok(value) = formula(writer, text, names);
     value

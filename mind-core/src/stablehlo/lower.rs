@@ -255,9 +255,9 @@ impl Lowering<'_> {
         results
     }
 
-    /// Lowers a loop of `steps` steps, or of as many as its guard lets run. The loop of StableHLO carries the step count,
-    /// the carries, and the stacked results. Each step writes one element of the stacked results. The loop reads other
-    /// operands from outside.
+    /// Lowers a loop of `steps` steps; `None` for a loop that only its guard ends. The loop of StableHLO carries the
+    /// step count, the carries, and the stacked results. Each step writes one element of the stacked results. The loop
+    /// reads other operands from outside.
     fn steps(
         &mut self,
         scan: &Scan,

@@ -92,7 +92,7 @@ pub enum Error {
     /// E2003: all symbols without an extent.
     #[error("no extent is given for {}", quoted(.0))]
     Open(Vec<Symbol>),
-    /// E2002: all names of extents that are no symbols of the module.
+    /// E2002: all names of extents that are not symbols of the module.
     #[error("the program has no symbol {}", quoted(.0))]
     Unknown(Vec<Symbol>),
     /// Extents that the module cannot have: E3006 and E6009, or E6004 for a tensor with more elements than 64 bits can

@@ -59,8 +59,8 @@ fn drops_nan(combine: Map) -> bool {
     matches!(combine.row().hlo, Hlo::ByType { .. })
 }
 
-/// NaN where a combined element is NaN, else the result. `any` makes a second reduction, of truth values, from whether
-/// each element is NaN and from its neutral element. A region with comparisons would do too, but engines split only
+/// NaN where a combined element is NaN, else the result. `any` emits a second reduction, of truth values. It receives
+/// whether each element is NaN, and the neutral element. A region with comparisons would do too, but engines split only
 /// single operations over devices and combine the parts.
 fn with_nan(
     writer: &mut Writer,

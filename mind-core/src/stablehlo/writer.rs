@@ -188,7 +188,7 @@ impl Writer {
         self.results(number, tensors)
     }
 
-    /// `%2 = stablehlo.add %0, %1 : tensor<f32>`, with what stands between the operands and the types.
+    /// Writes `%2 = stablehlo.add %0, %1 : tensor<f32>`. `between` is the text between the operands and the types.
     pub(super) fn operation(
         &mut self,
         name: &str,

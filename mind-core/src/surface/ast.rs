@@ -71,7 +71,8 @@ pub struct Block {
     pub externs: Vec<Extern>,
     /// The names of items that could not be parsed, so that uses of them are not reported again.
     pub unread: Vec<Ident>,
-    /// The structs whose stacks the types of fields, parameters and results name, with the number of leading axes.
+    /// The structs that occur as stacks in the types of fields, parameters and results, with the number of leading
+    /// axes.
     pub stacks: Vec<(Callee, usize)>,
 }
 

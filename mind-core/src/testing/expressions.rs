@@ -107,7 +107,7 @@ impl Generator {
         self.random.pick(&self.known).0.clone()
     }
 
-    /// A function of elements, with an argument in its domain.
+    /// An elementwise function, with an argument in its domain.
     fn function(&mut self, x: &str) -> String {
         let rows = Map::ALL.iter().map(|map| map.row()).filter(|row| row.arity() == 1);
         let named: Vec<(&Row, &str)> = rows.filter_map(|row| Some((row, row.function()?))).collect();

@@ -149,7 +149,7 @@ impl Generator {
         tries.into_iter().find(|value| fits(self.builder.ty(*value)))
     }
 
-    /// A random function of elements, among the wanted ones.
+    /// A random elementwise function, among the wanted ones.
     fn function(&mut self, is_wanted: impl Fn(&Row) -> bool) -> Op {
         let wanted: Vec<Map> = Map::ALL.iter().copied().filter(|map| is_wanted(map.row())).collect();
         Op::Map(*self.random.pick(&wanted))

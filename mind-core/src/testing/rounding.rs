@@ -116,7 +116,7 @@ fn bounds(
             (_, Op::Own(Own::Nesting(Nesting::Result { position: at }))) => {
                 further[&inst.operands[0].index()][position(*at) - 1].clone()
             }
-            // Integers and truth values that may differ are followed through functions of elements only.
+            // Integers and truth values that may differ are followed through elementwise functions only.
             (None, Op::Map(map)) if of_floats || uncertain => jumps(map.row(), &operands, result),
             (None, Op::Reorder(_)) if operands.iter().any(Operand::is_off) => {
                 vec![f64::INFINITY; result.elements.len()]
@@ -410,9 +410,9 @@ impl RoundedInst<'_> {
         Ok(elements)
     }
 
-    /// Bounds of a function of elements. It is evaluated at the corners of the box in which its operands may be, and at
-    /// the integers inside. The bound is the largest distance of these values from the result, plus the function's own
-    /// roundings. Except at poles, no row has a larger distance elsewhere in the box.
+    /// Bounds of an elementwise function. It is evaluated at the corners of the box in which its operands may be, and
+    /// at the integers inside. The bound is the largest distance of these values from the result, plus the function's
+    /// own roundings. Except at poles, no row has a larger distance elsewhere in the box.
     fn function(&self, row: &Row) -> Vec<f64> {
         let operands: Vec<Vec<Near>> = self.operands.iter().map(|operand| operand.near().collect()).collect();
         let roundings = match row.exactness {

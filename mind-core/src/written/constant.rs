@@ -77,7 +77,7 @@ impl NumberKind {
 /// The reason why a constant cannot have an element type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Misfit {
-    /// The numbers are of another kind. This is E2004 at the operator,
+    /// The numbers are of another kind. The error is E2004 at the operator,
     /// `` `*`: element types differ: `2` is an integer, x is f32[3] ``. The node provides the label, the text and the
     /// description of the constant, and the witness.
     Kind {

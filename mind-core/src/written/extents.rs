@@ -16,7 +16,7 @@ use crate::ty;
 pub(crate) enum ExtentRef {
     /// The extent of an axis. A negative axis counts from the end.
     Axis(i64),
-    /// All extents without the last ones, of which this is the number. They occur in lists, never in arithmetic.
+    /// All extents except this number of last ones. They occur in lists, never in arithmetic.
     Leading(usize),
 }
 

@@ -1,5 +1,4 @@
-//! The written form of operations, in which expressions have them before types are known:
-//! [`Op<Written>`](crate::ir::Op).
+//! The written form of operations ([`Op<Written>`](crate::ir::Op)). Expressions use it before types are known.
 //!
 //! Attributes are stored as written. Where Core IR has a shape, an operand may take its place. `table.rs` has a row for
 //! each operation, and the operations of Core IR that it becomes when types are known.

@@ -552,7 +552,7 @@ statements! {
     }
 }
 
-/// The functions of the language that are one operation, other than those of elements and reductions.
+/// The functions of the language that are one operation, except elementwise functions and reductions.
 pub(crate) const FUNCTIONS: &[Function] = &[
     Function::of("matmul", &["a", "b"], |_| Op::Product(Product::MatMul)),
     Function::of("dot", &["a", "b"], |_| Op::Product(Product::Dot)),
@@ -847,7 +847,7 @@ impl Op {
         row(self).elements
     }
 
-    /// The position of the first operand from which on all have the same element type; `operands` is their number.
+    /// The position from which on all operands have the same element type; `operands` is the number of operands.
     pub(crate) fn first_alike(&self, operands: usize) -> usize {
         // The row is not needed for a single operand.
         match operands {

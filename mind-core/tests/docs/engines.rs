@@ -15,32 +15,34 @@ which `ci/xla --errors` measures; edit neither. -->
 
 After this page you know how exact each elementwise function and its gradient is on an engine.
 
-An engine computes elementwise functions with its own kernels. For a function that it lacks, it computes the formula
-that the StableHLO text contains. The table shows the largest error on XLA's plugin for CPUs, `xla-cpu-pjrt` 0.0.1, in
-units in the last place (ulp) of the exact result.
+An engine, such as XLA, runs a program from its StableHLO text. It computes elementwise functions with its own kernels.
+A function that it lacks is a formula in the text. The table bounds the errors on XLA's plugin for CPUs, `xla-cpu-pjrt`
+0.0.1, in units in the last place (ulp) of the exact result.
 
 - [The page of operations](ops.md) lists the errors of the project's own kernels.
 - [The book](book/src/engines.md#differences-on-engines) lists the other differences on engines.
 
 How the errors are measured:
 
-- **Exact results** for `f32` are those of the reference for values, and those of the interpreter for gradients, both
-  computed in `f64`. For `f64` both come from mpmath with 300 bits. A function that is rounded correctly is compared
-  with the reference instead, and its gradient with the interpreter's.
-- **Inputs**: each function is tried at 100 numbers where it is hard to compute (`ci/exact`). In `f32` it is also
-  tried at some 20,000 numbers of all magnitudes, or at as many combinations.
+- **Exact results** for `f32` are computed in `f64`: values by the project's reference functions, gradients by the
+  interpreter. For `f64` both come from mpmath with 300 bits. Functions that the reference rounds correctly are compared
+  in `f64` as in `f32`.
+- **Inputs**: each function is tried at 100 numbers where it is hard to compute (`ci/exact`). In `f32`, and in `f64` if
+  the reference rounds it correctly, it is also tried at some 20,000 numbers of all magnitudes. A function of several
+  operands is tried at more than 10,000 combinations.
 - **Range**: operands and results count if they are 0 or have magnitudes from 2^-100 to 2^100, in `f64` from 2^-900 to
-  2^900. Closer to the ends of the range, parts of a result leave it. `mind-xla/tests/plugins/special.rs` compares
+  2^900. Beyond that, intermediate results may overflow or underflow. `mind-xla/tests/plugins/special.rs` compares
   results at infinities, NaN, zeros and the ends of the range with the interpreter.
-- **Bounds** are a quarter above the measured errors, since vectors of other widths round in another way. `ci/xla`
-  checks them.
-- **Orders** of derivatives that are an operand go up to 4, and for `erfcx` up to 2. Gradients go up to one order less.
+- **Bounds** are a quarter above the measured errors, since vectors of other widths round differently. Errors of 0 and
+  0.5 are bounds themselves. `ci/xla` checks the bounds.
+- **Orders**: `polygamma` and `erfcx_derivative` take the order of a derivative as an operand. They are tried only at
+  the 100 numbers, with orders up to 4, and up to 2 for `erfcx_derivative`. Gradients go up to one order less.
 - **Gradients** are taken for the operand with the largest error. `-` means that there is no gradient.
 
 Errors are large in three places:
 
 - near zeros of the function: `lgamma` at -2.75, `logaddexp` at equal operands of -0.69, gradients of `lgamma` at 1.46;
-- in tails, where an exponent is rounded: `erfc` at 8, `sinh` at 87;
+- in tails, where the operand of an exponential is rounded: `erfc` at 8, `sinh` at 87;
 - in `f64` where XLA's own kernels have fewer digits: `erf_inv`, `cbrt`, `sinh`, `log1p`, `atanh`.
 
 | function | `f32` | `f64` | gradient, `f32` | gradient, `f64` |

@@ -35,9 +35,9 @@ SciPy are listed with NumPy's, and functions of optax with JAX's. The expression
 Rust variables. `nn`, `num`, `stats` and `optim` are modules of the [library](library.md). All other functions are
 listed in the crate's documentation and in [operations](ops.md).
 
-`ci/names` runs every row beside the libraries in float64. It uses ordinary values, zeros, infinities, NaN, large
-numbers and small numbers. An expression gives the results of all functions of its row, except for the differences in
-the last column. Signs of zeros are not compared.
+`ci/names` evaluates every row in float64 and compares the results with those of the libraries. It uses ordinary values,
+zeros, infinities, NaN, large numbers and small numbers. An expression gives the results of all functions of its row,
+except for the differences in the last column. Signs of zeros are not compared.
 
 The expressions use these variables:
 
@@ -46,10 +46,12 @@ The expressions use these variables:
 | `x`, `y` | matrices |
 | `p` | distributions as rows |
 | `s` | a square matrix |
-| `w` | weights |
+| `w`, `gates` | weights |
 | `v`, `edges` | vectors |
 | `b`, `c` | truth values |
 | `i`, `k`, `m` | integers |
+| `h`, `pixels` | tensors with three axes |
+| `q`, `image`, `filter` | tensors with four axes |
 
 The last column shows the arguments of the libraries' functions where they are not the variables of the expression.
 ";

@@ -1,5 +1,5 @@
-//! Emits a loop over the elements of a row. If functions are shorter for operands in range, a second loop handles such
-//! operands.
+//! Emits a loop over the elements of a row. Some functions have a shorter form for operands in a limited range. A loop
+//! with such functions is emitted twice: for operands in range, and for any operands.
 
 use std::fmt::Write;
 
@@ -57,8 +57,8 @@ impl Elements<'_> {
         format!("let v{} = {value};", node.index())
     }
 
-    /// The check of one element. `None` if no function has a shorter form, or if computing an operand for the check
-    /// costs more than the shorter form saves.
+    /// The check whether the operands of one element are in range. `None` if no function has a shorter form, or if
+    /// computing an operand for the check costs more than the shorter form saves.
     fn question(&self) -> Option<String> {
         let mut asked = Vec::new();
         let mut needed: Vec<NodeId> = Vec::new();

@@ -44,7 +44,7 @@ fn name(step: &str, part: usize) -> String {
     format!("Row{step}_{part}")
 }
 
-/// Calls of one loop if these shapes are equal, otherwise of several.
+/// A call of one loop if these shapes are equal, otherwise calls of several loops.
 pub(super) fn alike(
     program: &Program,
     plan: &Plan,
@@ -163,7 +163,8 @@ fn row(program: &Program, plan: &Plan, name: &str, fused: &Fused, text: &mut Str
     let _ = writeln!(text, "{}}}\n}}", elements.text());
 }
 
-/// The expression of a node of a loop. `by` is the path of functions that depend on how products and sums are computed.
+/// The expression of a node of a loop. `by` is the path of functions such as `exp`, which use fused multiply-adds at
+/// some SIMD levels.
 pub(super) fn expression(
     program: &Program,
     node: NodeId,

@@ -186,8 +186,8 @@ fn with_slots(program: &Program, plan: &Plan, values: &Values<'_>, steps: &str) 
     format!("{lens}rt::with_memory({bytes}, &mut |__memory| {{\n{carved}{steps}}});\n")
 }
 
-/// The number of elements of a node in its slot, as text. A node that is computed row by row and that only its group
-/// reads has the elements of a few rows there; numbers of rows have none.
+/// The number of elements of a node in its slot, as text. A node that only its row-by-row group reads needs room for a
+/// few rows, or no room if it has one number per row.
 fn held_of(groups: &[(usize, &ByRow)], node: usize) -> String {
     let (all, id) = (format!("rt::count(&__nodes[{node}])"), NodeId::new(node));
     let stores = |(_, group): &&(usize, &ByRow)| group.stores(id) && !group.kept.contains(&id);

@@ -146,8 +146,9 @@ pub(super) fn generics(plan: &Plan) -> String {
     if symbols.is_empty() { String::new() } else { format!("<{}>", symbols.join(", ")) }
 }
 
-/// The expression of an elementwise function. Operands are single words or indexed. `by` is the path of functions that
-/// depend on how products and sums are computed: the type parameter of a loop, or `rt` for separate operations.
+/// The expression of an elementwise function. Operands are single words or indexed. `by` is the path of functions such
+/// as `exp`, which use fused multiply-adds at some SIMD levels: the type parameter of a loop, or `rt` for separate
+/// operations.
 pub(super) fn expression(map: Map, operands: &[String], dtype: DType, by: &str) -> String {
     let all = operands.join(", ");
     match (map.row().rust, operands) {

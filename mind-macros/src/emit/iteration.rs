@@ -125,7 +125,8 @@ pub(super) fn emit(body: &mut Body<'_>, of: &Loop) {
     body.text.push_str("}\n");
 }
 
-/// Leaves the loop, or the step, if the step does not run. Its stacked results are zeros.
+/// Emits the code that ends the loop, or skips the step, if the step does not run. Stacked results of steps that do not
+/// run are zeros.
 fn guard(body: &mut Body<'_>, of: &Loop, carries: &[Carry], [steps, step, at]: [&str; 3]) {
     let (goes_on, way) = match of.guard {
         Guard::Always => return,
@@ -200,7 +201,7 @@ impl Carry {
         let second = body.write(second);
         let value = match (array, steps) {
             (Some(array), _) => format!("({array}, {array})"),
-            // The last step writes to where the value belongs.
+            // The number of steps decides which buffer is first, so that the last step writes to the final buffer.
             (None, Some(steps)) => format!(
                 "if ({steps}) % 2 == 0 {{ (&mut {last}[..], &mut {second}[..]) }} else {{ (&mut {second}[..], &mut {last}[..]) }}"
             ),
@@ -217,7 +218,7 @@ impl Carry {
         };
     }
 
-    /// Moves the last value to where it belongs, if it is not there.
+    /// Copies the last value to its final buffer, if it is in another one.
     fn finish(&self, body: &mut Body<'_>, last: BufferId, odd: Option<&str>) {
         let Self { now, next, array } = self;
         let _ = match (array, odd, next) {

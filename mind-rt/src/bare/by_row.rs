@@ -31,7 +31,7 @@ pub const ROWS: usize = limit(32, 3);
 /// The largest number of elements that are computed at a time, unless one row has more.
 const ELEMENTS: usize = limit(2048, 8);
 
-/// The number of bytes below which rows are folded several at once, by [`sum`] and similar functions.
+/// Rows of fewer bytes are folded several at a time, by [`sum`] and similar functions.
 const LONG: usize = limit(512, 64);
 
 /// Whether rows of `len` elements are folded as they are computed, rather than from memory.
@@ -132,7 +132,7 @@ impl<const N: usize> Rows<N> {
         Some(Self { rows, len, at_once, parts: 1, forms })
     }
 
-    /// The same rows, split for as many threads as pay if an element costs `cost` additions.
+    /// The same rows, split into as many parts as pay on several threads if an element costs `cost` additions.
     #[must_use]
     pub fn shared(self, cost: usize) -> Self {
         Self { parts: parallel::parts(self.blocks(), self.block(), cost), ..self }

@@ -1,4 +1,4 @@
-//! Operations along an axis, for shapes that are values: cumulations, reordering, positions.
+//! Operations along an axis, for shapes that are values, not types: cumulations, reordering, positions.
 
 use mind_shape::{Type, rules::axis_of};
 

@@ -1,9 +1,9 @@
 //! The shape type of a result that is broadcast from leaves, where the shape types of the leaves determine it.
 //!
-//! In general no type expresses how two shapes broadcast. Two cases have a type, which is that of a leaf:
+//! In general no type expresses the shape to which two shapes broadcast. In two cases it has the shape type of a leaf:
 //!
-//! - The shapes are equal, as those of weights and of their gradient.
-//! - One shape consists of the last dims of the other, as that of a row beside a matrix.
+//! - The shapes are equal, as for weights and their gradient.
+//! - One shape consists of the last dims of the other, as for a matrix and a row.
 //!
 //! The expansion folds the shapes of leaves by the method `__decided`: rustc takes the first of the traits below that
 //! applies to `(&&&both(a, b))`.

@@ -1,4 +1,4 @@
-//! Elementwise loops, for shapes that are values.
+//! Elementwise loops, for shapes that are values, not types.
 //!
 //! Nothing here is instantiated per shape. An expansion provides a [`Row`], a chain of operations along slices of one
 //! length. Broadcasting is done outside of the row, with a dynamic call per row or tile. Threads take parts of the

@@ -1,4 +1,4 @@
-//! Concatenated and stacked tensors, and their parts, for shapes that are values.
+//! Concatenated and stacked tensors, and their parts, for shapes that are values, not types.
 
 use mind_shape::{
     Type,

@@ -58,7 +58,7 @@ macro_rules! constant {
 /// The operations of the language on one number, for every numeric type. Where a type does not have an operation, the
 /// rules have refused the program at compile time.
 pub trait Number: Functions + Arithmetic + Datum {
-    /// The quotient; for integers without its fraction. Panics if an integer is divided by 0.
+    /// The quotient, rounded towards zero for integers. Panics if an integer is divided by 0.
     #[must_use]
     fn over(self, other: Self) -> Self;
 

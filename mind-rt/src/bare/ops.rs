@@ -1,4 +1,4 @@
-//! Operations that are neither elementwise, nor products, nor sums, for shapes that are values.
+//! Operations that are neither elementwise, nor products, nor sums, for shapes that are values, not types.
 //!
 //! Attributes are passed as the program writes them. The rules have checked them, and the same rules resolve them here.
 

@@ -1,4 +1,4 @@
-//! Matrix products and the cotangents of their operands, for shapes that are values.
+//! Matrix products and the cotangents of their operands, for shapes that are values, not types.
 
 use mind_shape::Type;
 

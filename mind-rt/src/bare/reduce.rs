@@ -1,4 +1,4 @@
-//! Reductions over axes, for shapes that are values.
+//! Reductions over axes, for shapes that are values, not types.
 
 use std::marker::PhantomData;
 
@@ -146,8 +146,8 @@ fn truths<T: Datum>(x: Argument<'_, T>, axes: Option<&[i64]>, out: &mut [bool], 
 #[derive(Clone, Copy)]
 pub struct Reduced {
     axes: [bool; MAX_RANK],
-    /// Whether the reduction takes all elements, whatever the shape. Such a reduction is not a row of a group, so
-    /// threads may share it.
+    /// Whether the program reduces all elements to one, for any shape. Such a reduction never runs row by row in a
+    /// group, so it may be split among threads.
     whole: bool,
 }
 
@@ -384,7 +384,7 @@ impl<M: Monoid<T>, T: Number> Kernel for InTurn<'_, M, T> {
     }
 }
 
-/// Reduces in chains that are settled: sums.
+/// Computes sums, in chains that are settled as in `kernels::reduce`.
 struct InChains<'a, M, T> {
     rows: Rows<'a, M, T>,
     /// The current chain, for as many columns as are summed at a time.

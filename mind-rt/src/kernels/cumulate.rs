@@ -39,8 +39,8 @@ pub enum By {
     Min,
 }
 
-/// Combines at each position the elements along an axis up to it. The elements are taken in order. Sums are taken in
-/// chains of [`CHAIN`], each of which is settled as in [`sum`](super::reduce::sum).
+/// Combines at each position the elements along an axis up to it, in order. Sums are computed in chains of [`CHAIN`]
+/// elements, each of which is settled as in [`sum`](super::reduce::sum).
 ///
 /// # Panics
 /// If a slice does not have as many elements as the product of the extents.

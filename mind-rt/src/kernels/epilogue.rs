@@ -166,8 +166,8 @@ impl<T, F: Finish<T>> Epilogue<T> for Finished<F> {
     }
 }
 
-/// A call in a loop over the vectors of a row makes the compiler process them one by one. The compiler unrolls the
-/// lanes of each vector first. Without the call, it may then combine the same lane of several vectors by gathers and
+/// Makes the compiler process the vectors of a row one by one, if their loop calls it. The compiler unrolls the lanes
+/// of each vector first. Without the call, it may then combine the same lane of several vectors by gathers and
 /// scatters, which takes some ten times as long. The call compiles to no code.
 #[inline(always)]
 pub fn one_by_one() {

@@ -111,7 +111,7 @@ pub fn check_ended(goes_on: bool, steps: usize, function: &'static str) -> Resul
     if goes_on { Err(Error::LoopLimit { function, steps }) } else { Ok(()) }
 }
 
-/// What an index picks of a contiguous tensor.
+/// The part of a contiguous tensor that an index selects.
 #[derive(Clone, Copy, Debug)]
 pub enum Picked {
     /// A row of this many elements.

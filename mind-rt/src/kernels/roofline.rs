@@ -126,7 +126,7 @@ impl Kernel for Copy<'_> {
     }
 }
 
-/// Chains at the width of the architecture's base level, for architectures without loops below.
+/// Chains at the width of the architecture's base level, for architectures other than x86-64.
 #[cfg(not(target_arch = "x86_64"))]
 fn portable<T: super::math::Float>(rounds: u32, half: T, one: T) -> u64 {
     use super::math::{Fused, MultiplyAdd, Separate};

@@ -18,7 +18,7 @@ use crate::{
 /// one iteration.
 #[derive(Clone, Copy, Debug)]
 pub struct Strided<'a, T, const L: usize> {
-    /// The elements from the one that the first turn reads.
+    /// The elements, starting with the one that the first turn reads.
     data: &'a [T],
     strides: [usize; L],
 }

@@ -16,9 +16,9 @@ pub trait Kernel {
     /// Runs the loop.
     fn run(self) -> Self::Output;
 
-    /// Runs the loop with the products and sums of the level, `A`, which functions such as `exp` and `ln` need. Write
-    /// it with `#[inline(always)]` too, and `run` as `self.run_by::<Separate>()`. A loop without such functions
-    /// implements only `run`.
+    /// Runs the loop. `A` decides whether functions such as `exp` and `ln` use fused multiply-adds, as the level does.
+    /// Write this method with `#[inline(always)]` too, and `run` as `self.run_by::<Separate>()`. A loop without such
+    /// functions implements only `run`.
     #[inline(always)]
     fn run_by<A: MultiplyAdd>(self) -> Self::Output
     where

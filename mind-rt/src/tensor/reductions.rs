@@ -53,7 +53,7 @@ reductions! {
     /// assert_eq!(x.sum(), 10.0);
     /// ```
     sum
-    /// The sums along an axis, which the result does not have; 0 if there are no elements.
+    /// The sums along an axis, which is removed; 0 if there are no elements.
     ///
     /// ```
     /// use mind_rt::{Axis, Tensor};
@@ -68,7 +68,8 @@ reductions! {
     sum_axis
     sum Some(T::ZERO);
 
-    /// The arithmetic mean of all elements. For integers it is the wrapping sum divided without a fraction.
+    /// The arithmetic mean of all elements. For integers it is the wrapping sum divided by the count, rounded towards
+    /// zero.
     ///
     /// ```
     /// use mind_rt::Tensor;
@@ -80,7 +81,7 @@ reductions! {
     /// # Panics
     /// If there are no elements (E3006).
     mean
-    /// The arithmetic means along an axis, which the result does not have.
+    /// The arithmetic means along an axis, which is removed.
     ///
     /// ```
     /// use mind_rt::{Axis, Tensor};
@@ -103,7 +104,7 @@ reductions! {
     /// assert_eq!(x.product(), 24);
     /// ```
     product
-    /// The products along an axis, which the result does not have; 1 if there are no elements.
+    /// The products along an axis, which is removed; 1 if there are no elements.
     ///
     /// ```
     /// use mind_rt::{Axis, Tensor};
@@ -129,7 +130,7 @@ reductions! {
     /// # Panics
     /// If there are no elements (E3006).
     max
-    /// The largest elements along an axis, which the result does not have; NaN where an element is NaN.
+    /// The largest elements along an axis, which is removed; NaN where an element is NaN.
     ///
     /// ```
     /// use mind_rt::{Axis, Tensor};
@@ -155,7 +156,7 @@ reductions! {
     /// # Panics
     /// If there are no elements (E3006).
     min
-    /// The smallest elements along an axis, which the result does not have; NaN where an element is NaN.
+    /// The smallest elements along an axis, which is removed; NaN where an element is NaN.
     ///
     /// ```
     /// use mind_rt::{Axis, Tensor};
@@ -207,8 +208,8 @@ impl<T: Numeric, S: Shape> TensorRef<T, S> {
         over_all(self, "argmin", None, bare::argmin) as usize
     }
 
-    /// The indices of the largest elements along an axis, which the result does not have: of the first NaN if there is
-    /// one, else of the first of equal elements. Expressions accept these indices, as in `mind!(gather(table, ids))`.
+    /// The indices of the largest elements along an axis, which is removed: of the first NaN if there is one, else of
+    /// the first of equal elements. Expressions accept these indices, as in `mind!(gather(table, ids))`.
     ///
     /// ```
     /// use mind_rt::{Axis, Tensor};
@@ -228,8 +229,8 @@ impl<T: Numeric, S: Shape> TensorRef<T, S> {
         along(self, "argmax_axis", axis, None, bare::argmax)
     }
 
-    /// The indices of the smallest elements along an axis, which the result does not have: of the first NaN if there is
-    /// one, else of the first of equal elements.
+    /// The indices of the smallest elements along an axis, which is removed: of the first NaN if there is one, else of
+    /// the first of equal elements.
     ///
     /// ```
     /// use mind_rt::{Axis, Tensor};

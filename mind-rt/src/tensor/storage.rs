@@ -37,7 +37,7 @@ use crate::shape::Shape;
 /// with the result. Then nothing is allocated, unless the other operand broadcasts. A dynamic extent of 1 broadcasts,
 /// as in NumPy. For tensors of different shape types write `mind!(a + b)`, which broadcasts between them too.
 ///
-/// Integer arithmetic wraps, and an integer quotient has no fraction.
+/// Integer arithmetic wraps, and integer quotients are rounded towards zero.
 ///
 /// ```
 /// use mind_rt::Tensor;

@@ -301,8 +301,7 @@ pub const fn take_along<'a>(x: Type, indices: Type, axis: i64) -> TypeResult<'a>
     dims.typed(x.dtype())
 }
 
-/// The elements of `x` along an axis, from a position that is computed: as many as `like` has, whose shape the result
-/// has.
+/// The elements of `x` along an axis, from a position that is computed. The result has the shape of `like`.
 ///
 /// # Errors
 /// E3004 for an axis out of range; E4011 for a position that is not an integer; E3002 for one that is not of rank 0, and

@@ -7,7 +7,7 @@ use crate::{
     ty::Type,
 };
 
-/// A literal number, or an array of them, with the element types that it can have. The words for the other element
+/// A literal number, or an array of them, with the element types that it can have. The messages about other element
 /// types depend on the notation of the literal, so the code that knows the notation provides them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Literal<'a> {

@@ -41,7 +41,7 @@ pub const fn reduce<'a>(takes: Takes, x: Type, axes: Option<&'a [i64]>, keepdims
     dims.typed(x.dtype())
 }
 
-/// The positions of elements over axes, as those of the largest ones.
+/// `argmax(x, axes = …, keepdims = …)`, `argmin`: the positions of elements over axes.
 ///
 /// # Errors
 /// The errors of [`reduce`] for numbers.

@@ -11,13 +11,16 @@ pub(super) const E5001: Explanation = Explanation {
            v1 has no derivative for division and convolution, which need operations that Core v1 lacks. It has none \
            for `stop_gradient` of a value that depends on an input: Core v1 does not have that operation, so \
            differentiating the gradient again would not stop at it. A module with `bool` or `u8` values has no \
-           gradient in Core v1, which lacks these types.",
+           gradient in Core v1, which lacks these types. In every profile, a `while` without a limit on its steps has \
+           no derivative, because the gradient keeps values of each step. In Knossos, a function without a body has \
+           none.",
     example: Example::Gradient {
         wrong: (CONVOLUTION, Profile::CoreV1),
         right: (CONVOLUTION, Profile::Extended),
         wrt: "w",
     },
-    fix: "Take the gradient in the profile `extended`, or use other operations.",
+    fix: "Take the gradient in the profile `extended`, or use other operations. Give a `while` a limit, as in \
+          `at most = 100`.",
 };
 
 pub(super) const E5002: Explanation = Explanation {

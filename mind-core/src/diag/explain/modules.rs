@@ -77,7 +77,7 @@ pub(super) const E4007: Explanation = Explanation {
 };
 
 pub(super) const E4008: Explanation = Explanation {
-    text: "The step of a slice is 0 or negative.",
+    text: "The step of a slice, as in `x[..;2]`, must be at least 1.",
     example: Example::Program {
         wrong: "fn f(x: f32[6]) -> f32[6] {\n    x[..;0]\n}",
         right: "fn f(x: f32[6]) -> f32[3] {\n    x[..;2]\n}",
@@ -111,7 +111,8 @@ pub(super) const E4010: Explanation = Explanation {
 };
 
 pub(super) const E4011: Explanation = Explanation {
-    text: "The indices of `gather`, `take_along` and `one_hot` must be integers, and these have another element type.",
+    text: "The indices of `gather`, `take_along`, `one_hot` and `x[i]` must be integers, and these have another \
+           element type.",
     example: Example::Program {
         wrong: "fn f(table: f32[10, 3], rows: f32[5]) -> f32[5, 3] {\n    gather(table, rows)\n}",
         right: "fn f(table: f32[10, 3], rows: i64[5]) -> f32[5, 3] {\n    gather(table, rows)\n}",

@@ -3,8 +3,8 @@
 use super::explanation::{Example, Explanation, Given, RESERVED};
 
 pub(super) const E6001: Explanation = Explanation {
-    text: "An index of `gather`, of `take_along` or of a method of `Tensor` such as `row` is negative, or not less \
-           than the extent of its axis. Indices are checked before anything is written.",
+    text: "An index of `gather`, of `take_along`, of `x[i]` or of a method of `Tensor` such as `row` is negative, or \
+           not less than the extent of its axis. Indices are checked before anything is written.",
     example: Example::Run {
         program: "fn pick(i: i64) -> f32 {\n    gather([0.5, 1.5, 2.5], i)\n}",
         wrong: &[Given { name: "i", shape: &[], value: 7.0 }],
@@ -58,10 +58,11 @@ pub(super) const E6009: Explanation = Explanation {
 };
 
 pub(super) const E6010: Explanation = Explanation {
-    text: "An integer was divided by zero, or the plugin of `mind run --on xla` failed. Nothing was written. In \
-           Knossos, the code also reports a failed assertion, a recursion that is too deep, a negative size, the \
-           maximum of no elements, and a call of a function that is declared but not defined. `mind ks check --rules` \
-           reports it if the two sides of a rule differ.",
+    text: "An integer was divided by zero, or a `while` did not end within its limit. Nothing was written. `mind run` \
+           also reports the code for a call of a Rust function, a NaN that `--check nan` found, and a failure of the \
+           plugin of `--on xla`. In Knossos, the code also reports a failed assertion, a recursion that is too deep, a \
+           negative size, the maximum of no elements, and a call of a function that is declared but not defined. `mind \
+           ks check --rules` reports it if the two sides of a rule differ.",
     example: Example::Knossos {
         wrong: "(def main Integer () (div 1 0))",
         right: "(def main Integer () (div 1 1))",

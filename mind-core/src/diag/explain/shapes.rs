@@ -3,8 +3,8 @@
 use super::explanation::{Example, Explanation};
 
 pub(super) const E3001: Explanation = Explanation {
-    text: "Two shapes do not broadcast. They are aligned at their last dimensions. Two aligned extents must be equal, \
-           or one of them must be 1. Two symbols are equal only if they are the same symbol.",
+    text: "Shapes are aligned at their last dimensions. Two aligned extents must be equal, or one of them must be 1. \
+           Two symbols are equal only if they are the same symbol.",
     example: Example::Program {
         wrong: "fn f(x: f32[32, 256], b: f32[255]) -> f32[32, 256] {\n    x + b\n}",
         right: "fn f(x: f32[32, 256], b: f32[256]) -> f32[32, 256] {\n    x + b\n}",

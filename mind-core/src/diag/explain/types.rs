@@ -44,8 +44,8 @@ pub(super) const E2004: Explanation = Explanation {
 };
 
 pub(super) const E2005: Explanation = Explanation {
-    text: "The operation does not support this element type. For example, division, `mean`, `relu`, `exp` and `log` \
-           need floats.",
+    text: "The operation does not support this element type. For example, `mean`, `relu`, `exp` and `log` need \
+           floats.",
     example: Example::Program {
         wrong: "fn f(x: i64[3]) -> i64 {\n    mean(x)\n}",
         right: "fn f(x: f64[3]) -> f64 {\n    mean(x)\n}",
@@ -87,8 +87,7 @@ pub(super) const E2008: Explanation = Explanation {
 };
 
 pub(super) const E2009: Explanation = Explanation {
-    text: "Functions call each other in a cycle. Every call is inlined, and inlining a cycle would never end, so \
-           recursion is not supported.",
+    text: "Every call is inlined, and inlining a cycle would never end, so recursion is not supported.",
     example: Example::Program {
         wrong: "fn f(x: f32[3]) -> f32[3] {\n    f(x) * 2.0\n}",
         right: "fn g(x: f32[3]) -> f32[3] {\n    exp(x)\n}\n\nfn f(x: f32[3]) -> f32[3] {\n    g(x) * 2.0\n}",
@@ -107,8 +106,8 @@ pub(super) const E2010: Explanation = Explanation {
 };
 
 pub(super) const E2011: Explanation = Explanation {
-    text: "A lambda of Knossos is called or stored. Functions are not values: a lambda may only be an argument of a \
-           primitive that takes one, such as `build`, `fold` or `map`.",
+    text: "Functions of Knossos are not values: a lambda may only be an argument of a primitive that takes one, such \
+           as `build`, `fold` or `map`.",
     example: Example::Knossos {
         wrong: "(def f Integer (y : Integer)\n  (let (twice (lam (x : Integer) (add x x)))\n    (twice y)))",
         right: "(def twice Integer (x : Integer) (add x x))\n(def f Integer (y : Integer) (twice y))",

@@ -65,7 +65,7 @@ pub(super) fn separable(view: &View, nest: &Nest, axis: usize) -> bool {
         && inner.all(|(inner, extent)| inner.mul(extent).is_ok_and(|reach| reach.at_most(stride)))
 }
 
-/// The cost of an element in additions. Numbers of rows are left out.
+/// The cost of an element in additions. Numbers that are computed once per row are left out.
 fn cost(nest: &Nest) -> usize {
     let nodes = nest.passes.iter().flat_map(|pass| &pass.elements);
     let computed = nodes.map(|node| node.op.row().cost.additions());

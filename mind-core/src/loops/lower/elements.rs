@@ -328,8 +328,8 @@ impl Lowering<'_> {
     }
 
     /// Whether the rest of a row after its whole blocks is computed as one more block, filled up with its last element.
-    /// This takes one or two vectors, where `exp` and `ln`, of some twenty instructions each, would be computed number
-    /// by number.
+    /// This takes one or two vectors. Otherwise `exp` and `ln`, of some twenty instructions each, would be computed
+    /// once per number.
     fn is_padded(&self, pass: &Pass, variables: &Variables, width: usize) -> bool {
         let is_little = self
             .inner_known()

@@ -134,7 +134,7 @@ fn whole(plan: &Plan, finish: &Finish) -> Whole {
     lowering.out.push(Statement::ProductRow { var: sums, row: index.into() });
     lowering.sums = Some(sums);
     let out = finished(lowering);
-    // The loops are not dispatched, so no SIMD level says how to multiply and add.
+    // The loops are not dispatched, so no SIMD level decides whether multiplication and addition are fused.
     Whole { loops: loops(captures, out, false), dtype }
 }
 

@@ -17,7 +17,7 @@ use super::{
     rows::{Element, Gathered, Lowering},
 };
 
-/// A fold in an array of lanes. A fold of numbers of rows has one lane.
+/// A fold in an array of lanes. A fold of numbers that are computed once per row has one lane.
 #[derive(Clone)]
 pub(super) struct LaneFold {
     pub(super) sums: Var,

@@ -138,7 +138,7 @@ fn transposition(nest: &Nest) -> Option<(&View, BufferId)> {
     if alone && copies && strided && in_order { Some((from, store.target.buffer()?)) } else { None }
 }
 
-/// Whether a function that computes elements or numbers of rows depends on how to multiply and add.
+/// Whether a function that computes elements, or numbers once per row, depends on fused multiplication and addition.
 fn has_functions(nest: &Nest) -> bool {
     let mut nodes = nest.passes.iter().flat_map(|pass| pass.elements.iter().chain(&pass.numbers));
     nodes.any(|node| matches!(node.op.row().rust, Rust::By(_)))

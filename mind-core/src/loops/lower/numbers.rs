@@ -1,4 +1,4 @@
-//! Computes numbers of rows, for a block of short rows at a time.
+//! Computes the numbers that a nest needs once per row, for a block of short rows at a time.
 
 use std::ops::Range;
 

@@ -23,7 +23,7 @@ use super::{
 /// The rows of a nest.
 #[derive(Clone, Copy)]
 pub(super) enum Frame {
-    /// All rows that the outer axes count.
+    /// All rows of the nest, one for each index of the outer axes.
     Nest,
     /// The columns of a block of a product's sums.
     Block(Columns),

@@ -194,7 +194,8 @@ impl Lowering<'_> {
         self.struct_expression(name, written, base, expr)
     }
 
-    /// The error if neither a field nor the base after `..` says which parameters a struct of the library is over.
+    /// The error for a struct of the library if neither a field nor the base after `..` determines its parameter
+    /// struct.
     fn untold_state(&self, name: &Callee, base: ExprId) -> Diag {
         let text = self.short_text(base);
         let message =

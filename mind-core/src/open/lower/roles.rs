@@ -11,7 +11,7 @@ pub(super) struct PlaceExpr {
     pub(super) tokens: TokenStream,
     /// The place as written.
     pub(super) text: String,
-    /// The same text, except that places which only look the same differ.
+    /// The text as a key: places that only look the same have different keys.
     pub(super) key: String,
 }
 

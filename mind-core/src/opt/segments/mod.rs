@@ -25,7 +25,8 @@ use crate::{
     ty::MAX_RANK,
 };
 
-/// split, so that its size is bounded. A derivative of order 5 has chains of 31.
+/// The most loops of which one segment runs a part again. A module with a longer chain of residuals is not split, so
+/// that its size is bounded. A derivative of order 5 has chains of 31.
 const MOST_AGAIN: usize = 32;
 
 /// A result of a loop: the loop, and the position among its results.
@@ -50,7 +51,7 @@ pub(super) fn segmented(module: &Module) -> Option<(Module, Vec<ValueId>)> {
         match (loops.get(&value), module.place_of(value)) {
             (Some(of), _) if uses.is_segmented(of) => writer.segmented(of)?,
             (Some(of), _) => writer.whole(of)?,
-            // The loop has given its results.
+            // The loop has already set the values of its results.
             (None, Some((of, _))) if loops.contains_key(&of) => {}
             (None, _) => {
                 let made = match inst.op.input_name() {
@@ -116,7 +117,7 @@ fn checkpointed(module: &Module) -> BTreeMap<ValueId, Loop<'_>> {
         let of_results = scan.body.outputs()[scan.carry_count()..].iter();
         let of_results = of_results.map(|output| scan.body.ty(*output).rank() + 1);
         let has_room = of_operands.chain(of_results).all(|rank| rank < MAX_RANK);
-        // The steps after the last one would be the first ones, and end the loop.
+        // In reverse, the padded steps would run first, and the guard would end the loop there.
         let ends_first = scan.guard == Guard::Carry && scan.reverse && is_padded;
         let of = Loop { value, scan, operands, accesses, steps, segments, is_padded };
         (has_room && !ends_first && of.segments != Dim::ONE).then_some((value, of))

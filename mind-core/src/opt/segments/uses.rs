@@ -114,7 +114,7 @@ impl LoopPart {
         self.carries.iter().chain(&self.operands).map(input).collect()
     }
 
-    /// The body without the rest of the loop.
+    /// The body of the loop with only the inputs and results of this part.
     pub(super) fn body(&self, of: &Loop<'_>, inputs: Vec<(ValueId, String, Type)>) -> Module {
         let body = &of.scan.body;
         let insts = body.iter().filter(|(value, inst)| !inst.op.is_input() && self.is_needed[value.index()]);

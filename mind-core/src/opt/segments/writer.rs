@@ -16,7 +16,7 @@ use crate::{
     ty::{DType, Type},
 };
 
-/// A value that the body of a loop over segments reads, described by the value around that loop.
+/// An input of the body of a loop over segments, described by a value outside the loop.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Input {
     /// A carry of the loop itself.
@@ -25,9 +25,9 @@ enum Input {
     Steps(ValueId),
     /// The steps of a segment of a guard that is one value for all steps.
     Guard(ValueId),
-    /// For each step of a segment whether it is one of the loop.
+    /// For each step of a segment, whether it is a step of the loop rather than padding.
     IsStep,
-    /// For each step of a segment whether it is the last one of the segment or of a loop in this direction.
+    /// For each step of a segment, whether it is the last one of the segment or of the whole loop, in this direction.
     IsLast { reverse: bool },
     /// The whole operand.
     Whole(ValueId),
@@ -43,7 +43,7 @@ pub(super) struct Writer<'w> {
     /// For each loop, the values that are its results, with their positions.
     results: BTreeMap<ValueId, Vec<(ValueId, usize)>>,
     pub(super) builder: Builder,
-    /// For each value of the module its value here. Results that are computed again have none.
+    /// For each value of the module, its value in the new module. Results that are computed again have none.
     pub(super) values: Vec<Option<ValueId>>,
     /// The carries before each segment, stacked.
     kept: BTreeMap<Place, ValueId>,
@@ -65,7 +65,7 @@ impl<'w> Writer<'w> {
         self.values[value.index()].expect("only loops over segments read what is computed again")
     }
 
-    /// Sets the values here of a loop's results, by their positions.
+    /// Records the values of a loop's results in the new module, by their positions.
     fn give(&mut self, of: &Loop<'_>, results: &BTreeMap<usize, ValueId>) {
         for (value, at) in self.results.get(&of.value).into_iter().flatten() {
             self.values[value.index()] = results.get(at).copied();
@@ -173,7 +173,7 @@ impl<'w> Writer<'w> {
         parts
     }
 
-    /// The result that is computed again and that an operand of a loop is.
+    /// The recomputed result behind an operand of a loop, if the operand is one.
     fn again(&self, of: &Loop<'_>, operand: usize) -> Option<Place> {
         self.module.place_of(of.operands[operand]).filter(|place| self.uses.again.contains(place))
     }
@@ -253,7 +253,7 @@ impl<'w> Writer<'w> {
         results(&mut self.builder, scan, operands)
     }
 
-    /// The results of a `while`, after a loop that fails as the `while` does if it has not ended.
+    /// The results of a `while`, passed through a loop that fails if the `while` has not ended after its last step.
     fn checked(&mut self, of: &Loop<'_>, made: &[ValueId]) -> Option<Vec<ValueId>> {
         let mut body = Builder::new();
         let mut outputs = Vec::new();
@@ -306,7 +306,7 @@ impl<'w> Writer<'w> {
                 scan.guard = Guard::Operand;
             }
             Some(is_last) => {
-                // A carry before the others says whether a step of the segment follows.
+                // An additional first carry is true if another step of the segment follows.
                 is_shifted = true;
                 inputs.insert(0, flag(0, "goes_on"));
                 inputs.push(flag(1, "is_last"));

@@ -265,7 +265,7 @@ impl<'m> Arranger<'m> {
     }
 
     /// A value at every index of a shape. A value that is cheap to compute from smaller tensors, such as a mask of
-    /// positions, is computed at each index, rather than read from memory at most of them.
+    /// positions, is computed at each index. Reading it would load more elements than its operands have.
     fn repeated(&mut self, value: ValueId, shape: &Shape) -> View {
         let view = self.view(value).broadcast(shape);
         let inst = self.module.inst(value);
@@ -504,7 +504,8 @@ impl<'m> Arranger<'m> {
         Graph { items: self.items, readers, delivered, returned, updates: new_values, updated_outputs }
     }
 
-    /// A scalar, or an item that delivers nothing else: the one that computes the value, or a copy.
+    /// The source of a delivered value: a scalar, the item that computes it, or a copy. An item delivers one value
+    /// only.
     fn delivery(&mut self, value: ValueId, taken: &mut Vec<ItemId>, feeds: &[bool]) -> Delivery {
         let view = self.view(value);
         if let (Source::Scalar(scalar), 0) = (&view.source, view.shape.rank()) {

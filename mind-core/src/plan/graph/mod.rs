@@ -91,7 +91,7 @@ pub(super) enum Work {
     Check { must: Condition, dtype: DType },
     /// A kernel called on operands of these types, and the type of its result.
     Call { op: Op, operands: Vec<Type>, ty: Type },
-    /// A loop. The item is its first result. The memory of all other results are separate items after it.
+    /// A loop. The item is its first result. The memory of each other result is a separate item after it.
     Loop(Box<LoopWork>),
     /// Memory of the loop before it: a further result, or the second buffer of a carry.
     LoopBuffer,
@@ -103,12 +103,12 @@ pub(super) enum Work {
 #[derive(Clone, Debug)]
 pub(super) struct LoopWork {
     pub(super) body: Plan,
-    /// The number of steps, unless only the guard ends the loop.
+    /// The number of steps; `None` if only the guard ends the loop.
     pub(super) steps: Option<Dim>,
     pub(super) reverse: bool,
     pub(super) guard: Guard,
     pub(super) operands: Vec<(Type, Access)>,
-    /// For each carry, the item of its last value, and an item of as much memory, unless steps update it in place.
+    /// For each carry, the item of its last value, and the item of its second buffer, unless steps update it in place.
     pub(super) carries: Vec<(ItemId, Option<ItemId>)>,
     pub(super) stacked: Vec<ItemId>,
 }

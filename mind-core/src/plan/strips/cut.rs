@@ -18,7 +18,7 @@ use super::{
     seen::{self, Columns},
 };
 
-/// Rows are cut at multiples of this number, if there are as many, so that tiles of products are whole.
+/// A strip of more rows than this has a multiple of this number of rows, so that tiles of products are whole.
 const GRAIN: i64 = 16;
 
 /// Strips, and the steps that process their sums afterwards.

@@ -1,4 +1,4 @@
-//! Facts about elements after the columns that the rows of a strip see, and the facts about functions of them.
+//! Facts about elements after the columns that the rows of a strip see, and about functions of such elements.
 
 use std::collections::BTreeSet;
 
@@ -122,7 +122,7 @@ impl Masks {
     pub(super) fn function(&mut self, op: Map, operands: &[Fact]) -> Fact {
         let known = |fact: &Fact| if let Fact::Known(number) = fact { Some(*number) } else { None };
         if let Some(known) = operands.iter().map(known).collect::<Option<Vec<Number>>>() {
-            // Kernels keep the values of `exp` at infinities.
+            // Kernels compute the exact values of `exp` at infinities.
             let is_sure = op.row().is_reproducible()
                 || (op == Map::Exp && known[0].float().is_some_and(f64::is_infinite));
             let found = is_sure.then(|| Number::of_function(op.row(), &known)).flatten();

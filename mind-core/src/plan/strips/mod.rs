@@ -42,7 +42,7 @@ pub(super) fn cut(
     if groups.is_empty() {
         return steps;
     }
-    // The strips of a group take the place of its last step, which is no copy.
+    // The strips of a group take the place of its last step, which is not a copy.
     let mut cut: BTreeMap<usize, Vec<Step>> = BTreeMap::new();
     let mut is_in_group = vec![false; steps.len()];
     for group in &groups {

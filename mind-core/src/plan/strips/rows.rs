@@ -24,8 +24,8 @@ pub(super) enum Along {
     Sums,
 }
 
-/// The axes of rows that an axis of a nest covers, and the number of its positions within one position of the last of
-/// them.
+/// The axes of rows that an axis of a nest covers, and the number of positions of the nest's axis for one position of
+/// the last of these axes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Covered {
     pub(super) axes: std::ops::Range<usize>,

@@ -442,7 +442,7 @@ impl Transposed {
         [Self::All, Self::Matrices].into_iter().find(|axes| axes.symbol()[1..] == *name)
     }
 
-    /// As written.
+    /// As written in programs.
     pub const fn symbol(self) -> &'static str {
         match self {
             Self::All => ".T",
@@ -454,14 +454,14 @@ impl Transposed {
 /// The binary operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BinaryOp {
-    /// `+`, `<`, `&&`: a function of elements.
+    /// `+`, `<`, `&&`: an elementwise function.
     Map(Map),
     /// `@`, binds like `*`
     At,
 }
 
 impl BinaryOp {
-    /// As written.
+    /// As written in programs.
     pub const fn symbol(self) -> &'static str {
         match self {
             Self::Map(map) => map.row().label,

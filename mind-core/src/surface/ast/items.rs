@@ -26,8 +26,8 @@ impl Block {
         self.templates.iter().for_each(|template| template.items(visit));
     }
 
-    /// The structs whose stacks the types of fields, parameters and results name, also inside other stacks. Each has
-    /// the number of its leading axes, at most that of the axes of a tensor.
+    /// The structs that occur as stacks in the types of fields, parameters and results, also inside other stacks. Each
+    /// has the number of its leading axes, at most the maximum rank of a tensor.
     pub(crate) fn named_stacks(&self) -> Vec<(Callee, usize)> {
         let interfaces = self.functions.iter().flat_map(|function| {
             function.parameters.iter().map(|parameter| &parameter.ty).chain(&function.result)

@@ -57,7 +57,7 @@ pub enum LoopKind {
 }
 
 impl LoopKind {
-    /// As written.
+    /// As written in programs.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Fold => "fold",

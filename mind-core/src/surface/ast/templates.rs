@@ -161,7 +161,7 @@ impl ElementClass {
     /// Every class.
     pub const ALL: [Self; 3] = [Self::Float, Self::Int, Self::Num];
 
-    /// As written.
+    /// As written in programs.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Float => "float",
@@ -214,7 +214,7 @@ impl ConstantKind {
     /// Every kind.
     pub const ALL: [Self; 6] = [Self::Axis, Self::Axes, Self::Dim, Self::Int, Self::Float, Self::Bool];
 
-    /// As written.
+    /// As written in programs.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Axis => "axis",

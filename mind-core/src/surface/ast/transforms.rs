@@ -50,7 +50,7 @@ pub enum GradientKind {
     Grad,
     /// The value and the gradient.
     ValueAndGrad,
-    /// A cotangent, given as the last argument, pulled back.
+    /// Pulls back a cotangent, which is the last argument.
     Vjp,
 }
 
@@ -58,7 +58,7 @@ impl GradientKind {
     /// Every one.
     pub const ALL: [Self; 3] = [Self::Grad, Self::ValueAndGrad, Self::Vjp];
 
-    /// As written.
+    /// As written in programs.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Grad => "grad",
@@ -73,7 +73,7 @@ impl GradientKind {
 pub enum TransformKind {
     /// A gradient.
     Gradient(GradientKind),
-    /// The value, and tangents, given as the last arguments, pushed forward.
+    /// Returns the value, and pushes forward tangents, which are the last arguments.
     Jvp,
     /// The derivatives of all elements of the result.
     Jacobian {
@@ -82,7 +82,7 @@ pub enum TransformKind {
     },
     /// The second derivatives of a scalar.
     Hessian,
-    /// The second derivatives of a scalar, times a vector, given as the last arguments.
+    /// The second derivatives of a scalar, multiplied by a vector. The last arguments are the vector.
     Hvp,
     /// The function for each slice of some arguments.
     Vmap {
@@ -91,7 +91,7 @@ pub enum TransformKind {
         /// The axis of the slices in the results.
         out: i64,
     },
-    /// The running results of a function of two values.
+    /// The associative scan of a function of two values.
     AssociativeScan {
         /// Whether the order is from the last element to the first.
         reverse: bool,
@@ -112,7 +112,7 @@ impl TransformKind {
         Self::AssociativeScan { reverse: false },
     ];
 
-    /// As written.
+    /// As written in programs.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Gradient(kind) => kind.name(),

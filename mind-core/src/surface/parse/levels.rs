@@ -30,7 +30,7 @@ pub(super) enum State {
     BlockOrOperand,
     /// A postfix form, an operator, or a token that ends the expression.
     Behind(Operand),
-    /// The end of a loop or of a branch whose block was read, or what follows another block.
+    /// The end of a loop or of a branch whose block was read, or the tokens after another block.
     AfterBlock(Operand),
     /// A comma, a closing bracket or another token that may follow a complete expression in the innermost bracket.
     Whole(Operand),

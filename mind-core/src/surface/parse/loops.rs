@@ -98,7 +98,7 @@ impl Parser<'_> {
         self.loop_body(head)
     }
 
-    /// Reads what follows the first value of a carry.
+    /// Reads the tokens after the first value of a carry.
     fn after_first_carry(&mut self, first: Operand) -> Result<State, Diag> {
         let LevelKind::Loop(OpenLoop { kind, start, .. }) = &mut self.level().kind else {
             unreachable!("the caller has seen the loop")
@@ -120,7 +120,7 @@ impl Parser<'_> {
         Ok(State::Operand)
     }
 
-    /// Reads what follows the condition of a `while`.
+    /// Reads the tokens after the condition of a `while`.
     fn after_condition(&mut self, head: ExprId, test: ExprId) -> Result<State, Diag> {
         if self.take(",").is_none() {
             return self.tested(head, test, None, None);
@@ -133,7 +133,7 @@ impl Parser<'_> {
         Ok(State::Operand)
     }
 
-    /// Reads what follows the most steps of a `while`.
+    /// Reads the tokens after the limit on the steps of a `while`.
     fn after_limit(&mut self, head: ExprId, test: ExprId, most: ExprId) -> Result<State, Diag> {
         if self.take(",").is_none() {
             return self.tested(head, test, Some(most), None);
@@ -159,7 +159,7 @@ impl Parser<'_> {
         Ok(self.enter_body(LoopPart::Body { head }))
     }
 
-    /// Adds a node of what stands before the next body.
+    /// Adds a node for the tokens before the next body.
     fn add_head(&mut self, kind: NodeKind, expected: &str) -> Result<ExprId, Diag> {
         if !self.at_group(Delimiter::Brace) {
             return Err(self.unexpected(expected));

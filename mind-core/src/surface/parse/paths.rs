@@ -153,8 +153,8 @@ fn whole_path<'a>(callee: &Callee, imports: &'a [Import]) -> (Option<&'a Import>
     (module, first.into_iter().chain(rest).collect())
 }
 
-/// Determines for every call by a path, and for every import, to whom the function belongs. Returns the imports that
-/// belong to the library.
+/// Determines for every call by a path, and for every import, whether the function belongs to the library or to a
+/// block. Returns the imports that belong to the library.
 ///
 /// `nn` and the other files of the library are those of the library unless an import has the same name. An import
 /// through which a path goes is a module and not a function. Any other path is added as an import.

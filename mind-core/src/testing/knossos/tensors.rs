@@ -78,7 +78,7 @@ impl Generator {
         })
     }
 
-    /// Operations for which emitted code has kernels: functions of elements, permuted tensors, products of matrices.
+    /// Operations for which emitted code has kernels: elementwise functions, permuted tensors, products of matrices.
     fn operation(&mut self, ty: &Ty, extents: &[usize], depth: usize) -> Node {
         let index = Ty::index(extents);
         let parameter = format!("(at : {index})");

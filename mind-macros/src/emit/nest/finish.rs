@@ -45,7 +45,7 @@ pub(in crate::emit) fn finished(body: &mut Body<'_>, finished: &Finished) -> Str
         let all: Vec<_> = [lifetime.to_string()].into_iter().chain(rest.iter().cloned()).collect();
         all.join(", ")
     };
-    // As in a nest, functions such as `exp` compute products and sums in the way of the SIMD level.
+    // As in a nest, `by` decides whether functions such as `exp` use fused multiply-adds.
     let head = format!("#[inline(always)] fn block(&mut self, block: rt::Block<'_, {dtype}>)");
     let (head, by, turbofish) = match loops.tells_how {
         false => (head, "", ""),

@@ -78,8 +78,9 @@ impl Item<'_, '_> {
             Run::Here | Run::Dispatched => String::new(),
         };
         let run = format!("#[inline(always)] fn run(self) -> {output}");
-        // A nest with `exp` or `ln` takes the type parameter `by`: how the SIMD level computes products and sums. The
-        // name cannot be that of a symbol, since symbols begin with capital letters (otherwise Rust warns).
+        // A nest with functions such as `exp` takes the type parameter `by`, which decides whether they use fused
+        // multiply-adds. The name cannot be that of a symbol, since symbols begin with capital letters (otherwise Rust
+        // warns).
         let (run, by, turbofish) = match self.loops.tells_how {
             false => (run, "", ""),
             true => (

@@ -24,8 +24,8 @@ const OWN: [&str; 10] = ["nest", "rows", "elements", "near", "turns", "sum", "at
 pub(super) struct Printer<'a> {
     loops: &'a Loops,
     names: Vec<String>,
-    /// The path of functions that depend on how products and sums are computed: the type parameter of a loop, or `rt`
-    /// for separate operations.
+    /// The path of functions such as `exp`, which use fused multiply-adds at some SIMD levels: the type parameter of a
+    /// loop, or `rt` for separate operations.
     by: &'static str,
 }
 
@@ -79,7 +79,7 @@ impl<'a> Printer<'a> {
         text.push_str(&self.end(head));
     }
 
-    /// Emits a loop whose iterations each ask whether their elements are in range. An inner loop runs consecutive
+    /// Emits a loop whose iterations each check whether their elements are in range. An inner loop runs consecutive
     /// iterations that are in range. The outer loop runs the one after them, which is not. In a single loop, LLVM would
     /// reload the constants of both variants in each iteration.
     fn runs(&self, (index, from, to): (Var, &Size, &Size), checked: CheckedLoop<'_>, text: &mut String) {
@@ -102,8 +102,8 @@ impl<'a> Printer<'a> {
         text.push_str("} }\n");
     }
 
-    /// Emits a loop over elements. If functions are shorter for operands in range, this is a loop that asks whether all
-    /// operands are, and a loop for either answer.
+    /// Emits a loop over elements. If functions have a shorter form for operands in range, this is a loop that checks
+    /// whether all operands are in range, and one loop for each outcome.
     fn elements(&self, head: &Head, body: &[Statement], text: &mut String) {
         let Some(ranges) = self.loops.ranges(body) else {
             return self.block(head, body, text);

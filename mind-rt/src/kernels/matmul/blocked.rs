@@ -226,7 +226,7 @@ fn packed<T: Number + Tiles>(
 /// The most steps of `k`, and the most columns, of a block of the right operand with at most `len` elements.
 fn right_block<T>(micro: &Micro<T>, k: usize, len: usize) -> [usize; 2] {
     let depth = k.min(DEPTH).min(len / micro.columns() - 1);
-    // Whole panels, at least one of which fits: narrower ones sum less for the elements that they read.
+    // Whole panels, at least one of which fits: a narrower panel computes fewer sums for each element that it reads.
     [depth, len / packed_len(depth, 1) / micro.columns() * micro.columns()]
 }
 
@@ -390,7 +390,8 @@ impl<T: Number> Blocks<'_, T> {
         Left { data: room.data, row_stride: 1, col_stride: 0, group }
     }
 
-    /// The number of rows of a packed group: those of as many of the tallest tiles as fill a cache line, or of one.
+    /// The number of rows of a packed group: the rows of the tallest tiles that together fill a cache line, at least of
+    /// one tile.
     fn group(&self) -> usize {
         let rows = self.micro.rows;
         (LINE / size_of::<T>() / rows).max(1) * rows

@@ -39,9 +39,9 @@ pub fn combines<T>(micro: &Micro<T>, caches: Caches, product: &Product<'_, T>) -
     pays && m > 1 && rhs.col_stride == 1 && n >= LONG
 }
 
-/// Whether few rows are multiplied by each column of the right operand, all contiguous, instead of by copies of the
-/// columns. This changes the order of sums. So the choice depends on the number of all rows, whichever of them are
-/// computed, and on nothing that is divided among threads.
+/// Whether a product of few rows is computed as inner products of contiguous rows and contiguous columns, without
+/// copies of the columns. This changes the order of sums. So the choice depends on the number of all rows, whichever of
+/// them are computed, and on nothing that is divided among threads.
 pub fn is_inner<T>(product: &Product<'_, T>) -> bool {
     let Product { dims: &[_, k, _], all_rows, lhs, rhs } = *product;
     all_rows <= INNER_ROWS.min(k / INNER_STEPS)
@@ -73,8 +73,8 @@ pub fn right<T>(micro: &Micro<T>, caches: Caches, product: &Product<'_, T>) -> R
     if n > 1 && rhs.col_stride != 1 || pays { Right::Packed } else { Right::InPlace }
 }
 
-/// Whether left rows that are not contiguous are copied to contiguous memory, because that pays. Wide panels read left
-/// factors less often.
+/// Whether it pays to copy left rows that are not contiguous to contiguous memory. Wide panels read left factors less
+/// often.
 pub fn packs_left<T>(micro: &Micro<T>, product: &Product<'_, T>) -> bool {
     may_pack_left(product) && (reads_lines(micro) || product.dims[2] > WIDE_LINES * LINE / size_of::<T>())
 }
@@ -102,7 +102,8 @@ pub fn is_far_result<T>(caches: Caches, &Product { dims: &[m, _, n], .. }: &Prod
     bytes::<T>(m, n) > 2 * caches.second()
 }
 
-/// Whether a panel is at most a cache line wide. If it is read where it lies, no other read has then fetched its lines.
+/// Whether a panel is at most a cache line wide. If so, and the panel is read where it lies, no earlier read has
+/// fetched its lines.
 fn reads_lines<T>(micro: &Micro<T>) -> bool {
     micro.columns() * size_of::<T>() <= LINE
 }

@@ -14,7 +14,7 @@ use crate::kernels::epilogue::Block;
 use crate::kernels::number::Number;
 use crate::parallel::join;
 
-/// The number of columns that each of `parts` threads takes; `None` if threads had better take rows, or if the scratch
+/// The number of columns that each of `parts` threads takes; `None` if threads should take rows, or if the scratch
 /// memory has no room for the sums.
 pub fn width(m: usize, n: usize, parts: usize, scratch: usize) -> Option<usize> {
     let width = n.div_ceil(parts).next_multiple_of(GRAIN_OF_COLUMNS);

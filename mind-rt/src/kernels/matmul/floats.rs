@@ -43,8 +43,8 @@ fn is_small<T>(&Product { dims: &[_, k, n], all_rows, .. }: &Product<'_, T>) -> 
 /// Computes one product by the kernels `micro`, which the processor must have, in the way that is best for these
 /// caches.
 ///
-/// Kernels with another order of sums are those for a vector on the right, and for few rows by columns. Where the order
-/// differs, the choice depends on the whole product, whichever of its rows are computed.
+/// The kernels for small products, for a vector, and for few rows by columns may sum in another order. They are
+/// therefore chosen by the whole product, whichever of its rows are computed.
 pub fn multiply_by<T: Number + Tiles>(
     micro: &Micro<T>,
     caches: Caches,

@@ -18,8 +18,7 @@ use super::{choices, columns};
 use crate::kernels::number::Number;
 use crate::parallel::join;
 
-/// The number of columns that threads take at a time, for a product of many rows; `None` if threads had better take
-/// rows.
+/// The number of columns that threads take at a time, for a product of many rows; `None` if threads should take rows.
 pub fn width<T>(product: &Product<'_, T>, threads: usize) -> Option<usize> {
     let [m, k, n] = *product.dims;
     let fewest = if choices::may_pack_left(product) { 4 * FEWEST_COLUMNS } else { FEWEST_COLUMNS };

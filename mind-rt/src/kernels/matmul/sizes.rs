@@ -1,5 +1,5 @@
-//! The sizes by which a product is cut, and at which it is computed in another way. Each has one line about its
-//! purpose.
+//! The sizes of the blocks of a product, and the sizes at which it is computed in another way. Each has one line about
+//! its purpose.
 //!
 //! Decisions that depend on what the processor reports are made in [`choices`](super::choices). The sizes here are not
 //! reported, or the planner needs them before the processor is known: the scratch memory of a product is a constant of
@@ -65,13 +65,13 @@ pub const READS: usize = limit(8, 2);
 /// As [`READS`], for an operand beyond the second-level cache and panels of one cache line.
 pub const READS_OF_LINES: usize = limit(5, 1);
 
-/// Bytes of a right operand that is usually not in the cache when it is read. If a panel is a cache line wide, it is
-/// read where it lies at most once.
+/// Bytes of a right operand that is usually not in the cache when it is read. If a panel is a cache line wide, the
+/// operand is read where it lies at most once.
 pub const FAR_RIGHT: usize = limit(3 << 20, 1 << 10);
 
-/// Bytes of a right operand that is usually in no cache. Only such an operand is prefetched for up to [`READS`] tiles
-/// of rows: while it is in the third-level cache they wait less for it, and they have more sums to load and store
-/// again.
+/// Bytes of a right operand that is usually in no cache. For up to [`READS`] tiles of rows, only such an operand is
+/// prefetched. Tiles wait less for an operand in the third-level cache, and its blocks would make them load and store
+/// sums more often.
 pub const BEYOND_CACHES: usize = limit(8 << 20, 2 << 10);
 
 /// The most rows for which right blocks are prefetched and never packed. With more rows, the first tiles of a block are
@@ -101,11 +101,11 @@ pub const INNER_BYTES: usize = limit(16 << 10, 256);
 /// The fewest of these columns: as many as are multiplied at once.
 pub const INNER_COLUMNS: usize = 4;
 
-/// The number of columns from which on reading rows from end to end pays.
+/// The fewest columns with which it pays to read rows from end to end.
 pub const LONG: usize = limit(256, 16);
 
-/// Bytes of a right operand from which on that pays if panels are wide and rows begin in the same cache sets. From
-/// [`BEYOND_CACHES`] on it pays for any strides.
+/// With more bytes in a right operand, combining rows pays if panels are wide and rows begin in the same cache sets.
+/// Beyond [`BEYOND_CACHES`] it pays for any strides.
 pub const WORTH_COMBINING: usize = limit(512 << 10, 1 << 10);
 
 /// The number of sums that an epilogue takes at once.

@@ -1,8 +1,8 @@
 //! Small memory: blocks of a few sizes, which each thread keeps for reuse after they are given back.
 //!
-//! Otherwise a call that returns a few numbers would spend most of its time in the allocator: taking a block from here
-//! and giving it back takes about 2 ns, while `malloc` and `free` take 15, and twice that once the process has a second
-//! thread.
+//! Without these blocks a call that returns a few numbers would spend most of its time in the allocator: taking a block
+//! from here and giving it back takes about 2 ns, while `malloc` and `free` take 15, and twice that once the process
+//! has a second thread.
 
 use std::alloc::{self, Layout};
 use std::cell::Cell;

@@ -77,7 +77,7 @@ fn is_updated(body: &Module, carry: usize) -> bool {
     while body.inst(value).op.updated_axis().is_some() {
         value = body.inst(value).operands[0];
     }
-    // What is stored in place of an input cannot be another result too.
+    // A value that is stored in place of an input cannot also be another result.
     let is_single = body.outputs().iter().filter(|output| **output == next).count() == 1;
     is_single && value != next && value == ValueId::new(carry)
 }

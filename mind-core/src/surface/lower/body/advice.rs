@@ -118,8 +118,8 @@ impl BodyLowering<'_> {
         None
     }
 
-    /// The call, with `keepdims = true`, of the reduction that a value is or from which it is computed elementwise.
-    /// Also the type that the value then has.
+    /// The call of a reduction with `keepdims = true`, if the value is that reduction or is computed elementwise from
+    /// it. Also the type that the value then has.
     fn kept(&self, value: ValueId) -> Option<(String, Type)> {
         let mut at = value;
         loop {

@@ -15,7 +15,7 @@ use crate::surface::lower::values::{Lowered, Record, Stop, Value};
 use crate::ty::Shape;
 use crate::written::{expanded, part, resolve, squeeze};
 
-/// What an index expression indexes: a tensor, or a stack of structs.
+/// The value that is indexed: a tensor, or a stack of structs.
 pub(super) struct Indexed {
     /// The tensor, or the first one of the stack.
     pub(super) operand: Operand,

@@ -104,7 +104,7 @@ impl Callable<'_> {
     }
 }
 
-/// The function of running results.
+/// The function that computes an associative scan.
 fn associative_scan<'a>(
     mut callable: Callable<'a>,
     transform: &Transform,

@@ -58,7 +58,7 @@ pub(crate) struct Step {
     pub(crate) targets: Vec<GradientTarget>,
 }
 
-/// What a [`Step`] does to a module.
+/// The change that a [`Step`] makes to a module.
 pub(crate) enum StepKind {
     /// Appends gradients to the outputs.
     Reverse(GradientOptions),

@@ -263,7 +263,7 @@ fn check_floats(path: &ast::Path, structure: &Structure, site: Site) -> Result<(
     })
 }
 
-/// The error E5004 for a function that updates a parameter. `uses` is what only other functions offer.
+/// The error E5004 for a function that updates a parameter. `uses` says what only functions without `&mut` do.
 pub(crate) fn not_pure(function: &str, update: &SignatureParameter, site: Site, uses: &str) -> Diag {
     let message =
         format!("`{function}` updates `{}` in place: only functions without `&mut` {uses}", update.name);

@@ -236,7 +236,7 @@ impl StructType {
         &self.dims[..self.definition.level()]
     }
 
-    /// The struct that is stacked. For a struct that is no stack, the struct itself.
+    /// The struct that is stacked. For a struct that is not a stack, the struct itself.
     pub(crate) fn base(&self) -> Self {
         let mut base = self.clone();
         while let Some((_, element)) = base.element() {
@@ -337,8 +337,8 @@ impl StructType {
     }
 }
 
-/// Equal are structs with the same declared name, dimensions and fields. The fields are compared because two blocks may
-/// have structs of one name.
+/// Two struct types are equal if their declared names, dimensions and fields are equal. The fields are compared because
+/// two blocks may have structs of one name.
 impl PartialEq for StructType {
     fn eq(&self, other: &Self) -> bool {
         let is_one = Rc::ptr_eq(&self.definition, &other.definition);
@@ -449,7 +449,7 @@ impl Definition {
         })
     }
 
-    /// The struct that is stacked, and the number of leading axes. For a struct that is no stack, the struct itself.
+    /// The struct that is stacked, and the number of leading axes. For a struct that is not a stack, the struct itself.
     pub(crate) fn base(self: &Rc<Self>) -> (&Rc<Self>, usize) {
         let (mut base, mut level) = (self, 0);
         while let Some(element) = &base.element {
