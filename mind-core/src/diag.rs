@@ -295,7 +295,8 @@ codes! {
     E4012 "declared result type differs from the inferred one" "both types" [File, Library];
     E4013 "operation not in the profile being verified" "op, profile" [File, Library];
     E4014 "module has no output" "" [Macro, File, Library];
-    E5001 "no derivative rule" "op, value, the path from the output to the parameter" [Command, Library, Knossos];
+    E5001 "no derivative rule" "op, value, the path from the output to the parameter"
+        [Macro, Command, Library, Knossos];
     E5002 "the gradient module does not verify" "the verification error" [Library];
     E5003 "invalid axis during gradient construction" "op, axis, shape" [Library];
     E5004 "shape unsupported during gradient construction, or output not a scalar and no cotangent" "shapes"
@@ -304,7 +305,7 @@ codes! {
         [Macro, Command, Library];
     E6001 "index out of range at run time" "index, extent" [Command, Run, Knossos];
     E6002 "backend unavailable" "requested, available" [Command];
-    E6003 "operation unsupported on the backend" "op, backend" [Reserved];
+    E6003 "operation unsupported on the backend" "op, backend" [Run];
     E6004 "allocation failed or size overflows" "shape, dtype" [Command, Run, Knossos];
     E6005 "numeric overflow in a checked operation" "op" [Reserved];
     E6009 "a dynamic dimension differs from what the signature requires" "function, parameter, dimension, both extents" [Command, Run];

@@ -110,7 +110,7 @@ mod tests {
     fn a_function_has_the_meaning_of_its_operation_and_its_row_of_the_language() {
         assert!(page().contains(
             "/// The absolute value.\n/// \n/// `neg` `abs` `sign` `maximum` `minimum` `fmax` `fmin`: elementwise, on all numbers; \
-             `fmax` and `fmin` pass NaN over.\npub fn abs(x: Any) -> Any { Any }\n"
+             `fmax` and `fmin` ignore NaN.\npub fn abs(x: Any) -> Any { Any }\n"
         ));
         assert!(page().contains("pub fn r#where("));
     }

@@ -6,9 +6,10 @@ use crate::{
     build::Builder,
     dim::Dim,
     grad::{AutodiffError, core_v1, push, rules::Factor},
-    ir::{Arrange, Const, Inst, Join, Op, Part, Product, Reduction, ValueId},
-    map::{Map, formula},
-    reduce::Reduce,
+    ir::{Arrange, Const, Inst, Join, Op, Operands, Product, Reduction, ValueId},
+    map::formula,
+    ops::Motion,
+    reduce::{Reduce, SUMS},
     ty::Shape,
 };
 
@@ -110,8 +111,8 @@ pub(crate) fn product_grad(
     }
 }
 
-/// The parts joined along an axis, if `sum` adds parts that cover the axis without overlap, each placed among zeros by a
-/// `SliceGrad`; else `sum`. Only the sign of a zero may differ.
+/// The parts joined along an axis, if `sum` adds parts that cover the axis without overlap, each placed among zeros;
+/// else `sum`. Only the sign of a zero may differ.
 pub(super) fn joined(builder: &mut Builder, sum: ValueId) -> Emitted {
     let mut parts = BTreeMap::new();
     let mut joined_axis = None;
@@ -119,7 +120,7 @@ pub(super) fn joined(builder: &mut Builder, sum: ValueId) -> Emitted {
     while let Some(term) = next {
         let inst = builder.inst(term);
         let (placed, rest) = match (&inst.op, &inst.operands[..]) {
-            (Op::Map(Map::Add), [rest, placed]) => (*placed, Some(*rest)),
+            (Op::Map(map), [rest, placed]) if *map == SUMS.combine => (*placed, Some(*rest)),
             _ => (term, None),
         };
         let Some(Placed { axis, start, end, part }) = Placed::of(builder, placed) else { return Ok(sum) };
@@ -128,7 +129,8 @@ pub(super) fn joined(builder: &mut Builder, sum: ValueId) -> Emitted {
         }
         next = rest;
     }
-    let Some(axis) = joined_axis.filter(|_| parts.len() > 1) else { return Ok(sum) };
+    let is_operation = (2..=Operands::MAX).contains(&parts.len());
+    let Some(axis) = joined_axis.filter(|_| is_operation) else { return Ok(sum) };
     let mut operands = Vec::with_capacity(parts.len());
     let mut covered = Dim::ZERO;
     while let Some((end, part)) = parts.remove(&covered) {
@@ -141,7 +143,7 @@ pub(super) fn joined(builder: &mut Builder, sum: ValueId) -> Emitted {
     push(builder, Op::Join(Join::Concat { axis: axis as i64 }), &operands)
 }
 
-/// A part that a `SliceGrad` of step 1 places among zeros along one axis.
+/// A part that the derivative of a slice of step 1 places among zeros along one axis.
 struct Placed {
     axis: usize,
     start: Dim,
@@ -151,13 +153,11 @@ struct Placed {
 
 impl Placed {
     fn of(builder: &Builder, value: ValueId) -> Option<Self> {
-        let Inst { op: Op::Part(Part::SliceGrad { shape, slice }), operands, .. } = builder.inst(value)
-        else {
-            return None;
-        };
+        let Inst { op, operands, ty } = builder.inst(value);
+        let Some(Motion::Put(slice)) = op.motion() else { return None };
         let part = operands[0];
         let extents = &builder.ty(part).shape;
-        let mut cut = (0..shape.rank()).filter(|axis| extents[*axis] != shape[*axis]);
+        let mut cut = (0..ty.rank()).filter(|axis| extents[*axis] != ty.shape[*axis]);
         let axis = cut.next().filter(|axis| slice.steps[*axis] == 1)?;
         let (start, end) = (slice.starts[axis].clone(), slice.ends[axis].clone());
         cut.next().is_none().then_some(Self { axis, start, end, part })

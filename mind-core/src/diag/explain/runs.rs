@@ -22,9 +22,12 @@ pub(super) const E6002: Explanation = Explanation {
 };
 
 pub(super) const E6003: Explanation = Explanation {
-    text: "The backend does not support the operation.",
-    example: RESERVED,
-    fix: "Use another backend, or other operations.",
+    text: "The backend does not support the operation. The kernels read arrays of `ndarray` without a copy, so such an \
+           array must be contiguous and row-major.",
+    example: Example::Words(
+        "It depends on the array: a function of `mind!` is called with `a.t()` of an `ndarray` matrix.",
+    ),
+    fix: "Copy the array to standard layout: `a.as_standard_layout()`.",
 };
 
 pub(super) const E6004: Explanation = Explanation {

@@ -262,9 +262,21 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether braces at this point are the body of a loop. None follows the first value of a carry.
+    /// Whether braces at this point are the body of a loop or branch, not the fields of a struct. No body follows the
+    /// first value of a carry, so there a struct may stand without parentheses.
     pub(super) fn is_before_body(&mut self) -> bool {
-        matches!(&self.level().kind, LevelKind::Loop(open) if !matches!(open.part, LoopPart::First))
+        let LevelKind::Loop(open) = &self.level().kind else { return false };
+        !matches!(open.part, LoopPart::First) || !self.at_fields()
+    }
+
+    /// Whether the next braces contain fields such as `a: 0.0` or `a, b`.
+    fn at_fields(&self) -> bool {
+        let Some((inside, ..)) = self.cursor.group(Delimiter::Brace) else { return false };
+        let Some((_, rest)) = inside.ident() else { return false };
+        match rest.punct() {
+            Some((punct, _)) => matches!(punct.as_char(), ':' | ',') && punct.spacing() == Spacing::Alone,
+            None => rest.eof(),
+        }
     }
 }
 
