@@ -9,11 +9,15 @@
 //! - A loop becomes a loop whose carries, elements and results include the tangents. It needs no limit on its steps.
 //! - Any other operation uses its transposed reverse rule. This includes custom derivatives.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use crate::{
     build::Builder,
     canon::Canonical,
+    dim::{Dim, Symbol},
     grad::{
         AutodiffError, Cotangent, Gradient, GradientOptions, Made, Wrt, accumulate,
         activity::{self, Activity},
@@ -21,11 +25,12 @@ use crate::{
         magnitude::Magnitudes,
         primal, push, typed, zeros,
     },
-    ir::{Inst, Module, Nested, Op, Reduction, Scan, ValueId},
+    ir::{self, Inst, Module, Nested, Op, Reduction, Scan, ValueId},
     map::{Calculus, Given, Map, evaluate},
     ops::{Derivative, OpError, Profile, results_of_pullback},
     reduce::{self, Reduce},
-    ty::Type,
+    symbols::bindable,
+    ty::{DType, Type},
 };
 
 type Tangent = Result<Option<ValueId>, AutodiffError>;
@@ -279,11 +284,14 @@ impl Forward<'_> {
         let active = inst.operands.iter().map(|operand| self.tangents[operand.index()]);
         let active: Vec<_> = active.enumerate().filter_map(|(at, tangent)| Some((at, tangent?))).collect();
         let wanted: Vec<_> = active.iter().map(|(at, _)| *at).collect();
-        let (map, results) = transpose(inst, &types, &wanted)?;
+        let Transposed { map, symbols, results } = transpose(inst, &types, &wanted)?;
         let mut given = operands.to_vec();
+        for symbol in symbols {
+            given.push(push(&mut self.builder, positions(&symbol), &[])?);
+        }
         let types: Vec<_> = map.inputs().map(|(_, ty)| ty.clone()).collect();
         // The cotangents are inputs of the map too, but it does not depend on them.
-        for ty in &types[operands.len()..operands.len() + results] {
+        for ty in &types[given.len()..given.len() + results] {
             let zero = self.builder.constant(ty.dtype, 0.0);
             given.push(typed::broadcast(&mut self.builder, zero, &ty.shape)?);
         }
@@ -448,15 +456,28 @@ fn invalid_input(error: Box<OpError>) -> AutodiffError {
     AutodiffError::of(&error, error.to_string())
 }
 
-/// The linear map from the tangents of the `wanted` operands of an instruction to those of its results. Also returns
-/// the number of results.
-///
-/// The inputs of the map are the operands, a cotangent for each result, which it does not depend on, and the tangents.
-fn transpose(inst: &Inst, operands: &[&Type], wanted: &[usize]) -> Result<(Module, usize), AutodiffError> {
+/// The linear map from the tangents of some operands of an instruction to those of its results.
+struct Transposed {
+    /// Its inputs are the operands, a vector for each of the symbols, a cotangent for each result, which it does not
+    /// depend on, and the tangents.
+    map: Module,
+    /// The symbols that the types of the operands do not determine, such as `N` of a single `f32[N / 2]`. The vectors
+    /// have these extents, so that the map is a module by itself. It does not read them.
+    symbols: Vec<Symbol>,
+    /// The number of results.
+    results: usize,
+}
+
+fn transpose(inst: &Inst, operands: &[&Type], wanted: &[usize]) -> Result<Transposed, AutodiffError> {
     let mut builder = Builder::new();
     let mut inputs = Vec::new();
     for (at, ty) in operands.iter().enumerate() {
         inputs.push(builder.input(format!("x{at}"), (*ty).clone()).map_err(invalid_input)?);
+    }
+    let symbols = undetermined(inst, operands);
+    for (at, symbol) in symbols.iter().enumerate() {
+        let vector = Type::new(DType::I64, [Dim::symbol(symbol.clone())].into_iter().collect());
+        builder.input(format!("n{at}"), vector).map_err(invalid_input)?;
     }
     let results = inst.op.as_pullback().map_or(1, |nested| results_of_pullback(nested, operands.len()));
     let first = push(&mut builder, inst.op.clone(), &inputs)?;
@@ -476,8 +497,37 @@ fn transpose(inst: &Inst, operands: &[&Type], wanted: &[usize]) -> Result<(Modul
         Ok::<_, AutodiffError>(gradient.without_first(results))
     };
     let pullback = gradients(builder.finish(outputs), &by(wanted.to_vec()))?;
-    let cotangents = operands.len()..operands.len() + results;
-    Ok((gradients(pullback, &by(cotangents.collect()))?, results))
+    let first_cotangent = operands.len() + symbols.len();
+    let cotangents = first_cotangent..first_cotangent + results;
+    Ok(Transposed { map: gradients(pullback, &by(cotangents.collect()))?, symbols, results })
+}
+
+/// The symbols of an instruction that the types of its operands do not determine, ascending.
+fn undetermined(inst: &Inst, operands: &[&Type]) -> Vec<Symbol> {
+    let known = bindable(operands.iter().copied());
+    let mut symbols = BTreeSet::new();
+    let mut visit = |dim: &Dim| {
+        dim.for_each_symbol(&mut |symbol| {
+            _ = (!known.contains(symbol)).then(|| symbols.insert(symbol.clone()))
+        });
+    };
+    operands.iter().flat_map(|ty| ty.shape.iter()).for_each(&mut visit);
+    for_each_dim(&inst.op, &mut visit);
+    symbols.into_iter().collect()
+}
+
+/// Calls `visit` with each dim of the attributes, and with each dim of the nested modules.
+fn for_each_dim(op: &Op, visit: &mut dyn FnMut(&Dim)) {
+    op.for_each_dim(visit);
+    for inst in op.nested().into_iter().flat_map(|module| module.insts()) {
+        inst.ty.shape.iter().for_each(&mut *visit);
+        for_each_dim(&inst.op, visit);
+    }
+}
+
+/// A vector whose extent is a symbol.
+fn positions(symbol: &Symbol) -> Op {
+    Op::Made(ir::Made::Iota { shape: vec![Dim::symbol(symbol.clone())], axis: 0 })
 }
 
 /// Emits formulas.
