@@ -104,7 +104,7 @@ fn a_knossos_program_without_its_feature_says_what_to_write() {
         let (checks, text) = cargo(&project, &["check"]);
         assert_eq!(checks, !features.is_empty(), "{text}");
         if !checks {
-            assert!(text.contains("write `features = [\"knossos\"]` at `mind-dsl` in Cargo.toml"), "{text}");
+            assert!(text.contains("add `features = [\"knossos\"]` to `mind-dsl` in Cargo.toml"), "{text}");
             assert!(text.contains("src/bin/knossos.rs:1:1"), "{text}");
         }
     }
