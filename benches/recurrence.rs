@@ -1,8 +1,9 @@
 //! Times recurrences as loops, forward and with their gradient: `cargo bench -p mind-benches --bench recurrence`.
 //! `peers/recurrence.py` has the same rows in PyTorch and JAX.
 //!
-//! The rows are an LSTM and a GRU of 128 states over 128 steps of 64 features, 12 transformer blocks as a loop and as
-//! 12 calls, and a loop with a tiny body compared with the loop by hand. All rows are measured in turn, many times, and
+//! The rows are an LSTM and a GRU of 128 states over 128 steps of 64 features, each also written by hand for one thread
+//! (`by_hand/cells.rs`), 12 transformer blocks as a loop and as 12 calls, and a loop with a tiny body compared with the
+//! loop by hand. All rows are measured in turn, many times, and
 //! the shortest time of each is kept, so that the rows are comparable. Words after `--` select rows.
 
 use std::hint::black_box;
@@ -10,6 +11,8 @@ use std::time::Duration;
 
 use mind::{Const, Tensor, Xoshiro256, mind};
 
+#[path = "by_hand/cells.rs"]
+mod cells;
 #[path = "timing/rows.rs"]
 mod rows;
 mod timing;
@@ -100,6 +103,20 @@ fn numbers(count: usize, scale: f32) -> Vec<f32> {
         .collect()
 }
 
+/// The inputs of a cell by hand.
+fn inputs<'a>(batch: usize, [h, xs, w, u, b]: [&'a [f32]; 5]) -> cells::Inputs<'a> {
+    cells::Inputs { batch, h, xs, w, u, b }
+}
+
+/// Panics unless all elements agree within the rounding of sums over all steps.
+fn assert_near(found: &[f32], expected: &[f32]) {
+    assert_eq!(found.len(), expected.len());
+    let largest = expected.iter().fold(0.0, |largest: f32, element| largest.max(element.abs()));
+    for (found, expected) in found.iter().zip(expected) {
+        assert!((found - expected).abs() <= 1e-4 * largest, "{found}, expected {expected}");
+    }
+}
+
 fn main() -> Result<(), mind::Error> {
     let steps = 1_000_000;
     let elements: Vec<f64> = numbers(4 * steps, 0.5).into_iter().map(f64::from).collect();
@@ -119,13 +136,38 @@ fn main() -> Result<(), mind::Error> {
         let w = Tensor::from_vec((Const::<64>, Const::<512>), numbers(64 * 512, 0.1))?;
         let u = Tensor::from_vec((Const::<128>, Const::<512>), numbers(128 * 512, 0.1))?;
         let b = Tensor::from_vec((Const::<512>,), numbers(512, 0.1))?;
-        let again = (h.clone(), c.clone(), xs.clone(), w.clone(), u.clone(), b.clone());
+        let [again, of_value, of_gradient] =
+            [(); 3].map(|()| (h.clone(), c.clone(), xs.clone(), w.clone(), u.clone(), b.clone()));
+        {
+            let (h, c, xs, w, u, b) = &again;
+            let inputs =
+                inputs(batch, [h.as_slice(), xs.as_slice(), w.as_slice(), u.as_slice(), b.as_slice()]);
+            let states = cells::lstm(&inputs, c.as_slice()).states;
+            assert_near(lstm(h, c, xs, w, u, b).as_slice(), &states);
+            let cells::Gradients { w: dw, u: du, b: db } = cells::lstm_gradients(&inputs, c.as_slice());
+            let (_, found) = lstm_loss_grad(h, c, xs, w, u, b);
+            assert_near(found.0.as_slice(), &dw);
+            assert_near(found.1.as_slice(), &du);
+            assert_near(found.2.as_slice(), &db);
+        }
         rows.push(Row::new(format!("LSTM, batch {batch}"), move || {
             black_box(lstm(&h, &c, &xs, &w, &u, &b));
+        }));
+        rows.push(Row::new(format!("LSTM, batch {batch}, by hand"), move || {
+            let (h, c, xs, w, u, b) = &of_value;
+            let inputs =
+                inputs(batch, [h.as_slice(), xs.as_slice(), w.as_slice(), u.as_slice(), b.as_slice()]);
+            black_box(cells::lstm(&inputs, c.as_slice()));
         }));
         rows.push(Row::new(format!("LSTM, batch {batch}, gradient"), move || {
             let (h, c, xs, w, u, b) = &again;
             black_box(lstm_loss_grad(h, c, xs, w, u, b));
+        }));
+        rows.push(Row::new(format!("LSTM, batch {batch}, gradient by hand"), move || {
+            let (h, c, xs, w, u, b) = &of_gradient;
+            let inputs =
+                inputs(batch, [h.as_slice(), xs.as_slice(), w.as_slice(), u.as_slice(), b.as_slice()]);
+            black_box(cells::lstm_gradients(&inputs, c.as_slice()));
         }));
     }
     for batch in [1, 32] {
@@ -134,13 +176,37 @@ fn main() -> Result<(), mind::Error> {
         let w = Tensor::from_vec((Const::<64>, Const::<384>), numbers(64 * 384, 0.1))?;
         let u = Tensor::from_vec((Const::<128>, Const::<384>), numbers(128 * 384, 0.1))?;
         let b = Tensor::from_vec((Const::<384>,), numbers(384, 0.1))?;
-        let again = (h.clone(), xs.clone(), w.clone(), u.clone(), b.clone());
+        let [again, of_value, of_gradient] =
+            [(); 3].map(|()| (h.clone(), xs.clone(), w.clone(), u.clone(), b.clone()));
+        {
+            let (h, xs, w, u, b) = &again;
+            let inputs =
+                inputs(batch, [h.as_slice(), xs.as_slice(), w.as_slice(), u.as_slice(), b.as_slice()]);
+            assert_near(gru(h, xs, w, u, b).as_slice(), &cells::gru(&inputs).states);
+            let cells::Gradients { w: dw, u: du, b: db } = cells::gru_gradients(&inputs);
+            let (_, found) = loss_grad(h, xs, w, u, b);
+            assert_near(found.0.as_slice(), &dw);
+            assert_near(found.1.as_slice(), &du);
+            assert_near(found.2.as_slice(), &db);
+        }
         rows.push(Row::new(format!("GRU, batch {batch}"), move || {
             black_box(gru(&h, &xs, &w, &u, &b));
+        }));
+        rows.push(Row::new(format!("GRU, batch {batch}, by hand"), move || {
+            let (h, xs, w, u, b) = &of_value;
+            let inputs =
+                inputs(batch, [h.as_slice(), xs.as_slice(), w.as_slice(), u.as_slice(), b.as_slice()]);
+            black_box(cells::gru(&inputs));
         }));
         rows.push(Row::new(format!("GRU, batch {batch}, gradient"), move || {
             let (h, xs, w, u, b) = &again;
             black_box(loss_grad(h, xs, w, u, b));
+        }));
+        rows.push(Row::new(format!("GRU, batch {batch}, gradient by hand"), move || {
+            let (h, xs, w, u, b) = &of_gradient;
+            let inputs =
+                inputs(batch, [h.as_slice(), xs.as_slice(), w.as_slice(), u.as_slice(), b.as_slice()]);
+            black_box(cells::gru_gradients(&inputs));
         }));
     }
     rows.push(Row::new("12 transformer blocks, loop", || {
