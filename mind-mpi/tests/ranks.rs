@@ -504,6 +504,6 @@ fn ranks_that_call_a_transport_differently_are_told() {
         0 => rank.sum_f32(&mut [1.0]),
         _ => rank.sum_f32(&mut [1.0, 2.0]),
     });
-    let reason = "the ranks do not call the same methods with as many values";
+    let reason = "the ranks call different methods, or pass different numbers of values";
     assert_eq!(message, format!("the other ranks cannot be reached: {reason}"));
 }
