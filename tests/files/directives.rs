@@ -44,11 +44,11 @@ impl Subject<'_> {
         };
         let module = &document.module;
         assert_eq!(
-            core_ir::parse(&core_ir::print(module), &Limits::default()).expect("what is printed is read"),
+            core_ir::parse(&core_ir::print(module), &Limits::default()).expect("printed text is read"),
             *module
         );
         assert_eq!(
-            mic::parse(&mic::print(module), &Limits::default()).expect("what is printed is read"),
+            mic::parse(&mic::print(module), &Limits::default()).expect("printed text is read"),
             *module
         );
         let printed = match self.form() {

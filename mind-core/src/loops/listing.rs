@@ -39,7 +39,7 @@ pub fn listing(listing: &Listing<'_>) -> String {
 fn shown(listing: &Listing<'_>, step: &Step) -> Option<String> {
     let of = of_step(listing.plan, step)?;
     if let OfStep::Nest(Done::Copied { from, to }) = &of {
-        let from = listing.buffer(from.buffer().expect("what is copied is in memory"));
+        let from = listing.buffer(from.buffer().expect("a copied view is in memory"));
         return Some(format!("{} <- {from}, by blocks\n", listing.buffer(*to)));
     }
     let loops = of.loops()?;

@@ -314,12 +314,12 @@ impl Run<'_> {
                 let extent =
                     if let Condition::BeBelow(extent) = must { Some(self.size(extent)) } else { None };
                 match_elements!(self.integers(integers), Elements(integers) {
-                    truths => panic!("what is checked are integers"),
+                    truths => panic!("checks are of integers"),
                     integers => match extent {
                         Some(extent) => rt::check_indices(&integers, extent, "test")?,
                         None => rt::check_divisors(&integers, "test")?,
                     },
-                    floats => panic!("what is checked are integers"),
+                    floats => panic!("checks are of integers"),
                 });
             }
             Step::Call(call) => {

@@ -127,7 +127,7 @@ impl Item<'_, '_> {
 
 /// Emits a call of the blocked copy of the run time.
 fn copy(body: &mut Body<'_>, from: &View, to: BufferId) {
-    let source = body.read(from.buffer().expect("what is copied is in memory"));
+    let source = body.read(from.buffer().expect("a copied view is in memory"));
     let sizes = |dims: &[Dim]| list(&dims.iter().map(|dim| body.extent(dim)).collect::<Vec<_>>());
     let (extents, strides, offset) = (sizes(&from.shape), sizes(&from.strides), body.extent(&from.offset));
     let target = body.write(to);

@@ -233,7 +233,7 @@ impl<'a> Printer<'a> {
                 format!("rt::sum_columns(&mut {sums}, &mut {lost}, &mut {chain}, &{of}, {stride}, {rows});")
             }
             Statement::OneByOne => "rt::one_by_one();".to_owned(),
-            Statement::Do(..) => unreachable!("what has a body is printed with it"),
+            Statement::Do(..) => unreachable!("a statement with a body is printed with it"),
         }
     }
 

@@ -183,7 +183,7 @@ macro_rules! functions {
         #[allow(clippy::absurd_extreme_comparisons, reason = "no integer without a sign is below 0")]
         impl Functions for $ty {
             $(#[inline(always)]
-            #[allow(unused_variables, reason = "what an element type does not have reads nothing")]
+            #[allow(unused_variables, reason = "a function that an element type lacks reads nothing")]
             fn $name<A: MultiplyAdd>($($x: Self),+) -> Self {
                 $value
             })+

@@ -417,7 +417,7 @@ impl BodyLowering<'_> {
                 let stack = stack.expect("the number of steps is an extent already");
                 Value::rebuilt(&Structure::Struct(stack), &mut leaves.into_iter())
             }
-            Value::Tensor(_) => Value::Tensor(tensors.next().expect("as many tensors as there were")),
+            Value::Tensor(_) => Value::Tensor(tensors.next().expect("one tensor per leaf")),
             Value::Poison | Value::Literal(_) | Value::Word(_) => value.clone(),
         }
     }
