@@ -16,7 +16,7 @@ use mind_core::{
     dim::{Bindings, Dim, Symbol},
     interp::{Array, Elements, apply},
     ir::{Access, Guard, Padding, ValueId},
-    loops::{Done, Product, epilogue, nest as lowered, product},
+    loops::{LoweredNest, Product, epilogue, nest as lowered, product},
     plan::{
         Argument, Buffer, BufferId, Carry, Condition, Conv2d, ConvKind, Integers, Location, Loop, MatMul,
         Plan, Returned, Scalar, Source, Step, Strips, View,
@@ -288,8 +288,8 @@ impl Run<'_> {
             }
             Step::Load { result, from } => _ = self.locals.insert(*result, self.gathered(from)),
             Step::Nest(nest) if self.nests == Nests::Lowered => match lowered(self.plan, nest) {
-                Done::Looped(loops) => self.loops(&loops),
-                Done::Copied { from, to } => {
+                LoweredNest::Looped(loops) => self.loops(&loops),
+                LoweredNest::Copied { from, to } => {
                     let elements = self.gathered(&from);
                     self.store_buffer(to, elements);
                 }

@@ -44,7 +44,7 @@ impl<'a> Printer<'a> {
             names.fresh(&wish)
         };
         let names = loops.variables.iter().map(name).collect();
-        Self { loops, names, by: if loops.tells_how { "by" } else { "rt" } }
+        Self { loops, names, by: if loops.depends_on_fusing { "by" } else { "rt" } }
     }
 
     pub(super) fn name(&self, var: Var) -> &str {

@@ -341,7 +341,7 @@ impl DimNames {
     }
 
     /// The errors in a struct pattern for a value that only Rust knows.
-    pub(crate) fn taken_apart(
+    pub(crate) fn pattern_errors(
         &self,
         name: &Callee,
         fields: &[FieldPattern],
