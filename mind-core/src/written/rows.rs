@@ -75,9 +75,9 @@ pub(crate) enum Kind {
     Given,
     /// No work: the elements are those of the operand.
     View,
-    /// A function of each element that is about as fast as reading the element.
+    /// An elementwise function that is about as fast as reading the element.
     Cheap,
-    /// A function of each element that is slower.
+    /// An elementwise function that is slower.
     Expensive,
     /// Each element is known, or is an element of the operand at another position. It is computed wherever it is
     /// needed.
