@@ -230,7 +230,9 @@ impl Listing<'_> {
             lines.extend(pass.elements.iter().map(|node| self.node(node, &operand)));
             lines.extend(pass.stores.iter().map(|store| self.store(store, &operand)));
             lines.extend(pass.folds.iter().map(|fold| self.fold(fold, &operand)));
-            lines.extend(pass.numbers.iter().map(|node| format!("{}, once a row", self.node(node, &number))));
+            lines.extend(
+                pass.numbers.iter().map(|node| format!("{}, once per row", self.node(node, &number))),
+            );
             lines.extend(pass.row_stores.iter().map(|store| self.store(store, &number)));
             lines.extend(pass.row_folds.iter().map(|fold| self.fold(fold, &number)));
         }
