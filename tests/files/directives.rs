@@ -181,7 +181,7 @@ impl Subject<'_> {
             let text = given.iter().find(|(given, _)| *given == name).map(|(_, text)| *text);
             values::parse(dtype, text.unwrap_or_else(|| panic!("the input `{name}` has no value")))
         };
-        assert_eq!(lines().count(), module.inputs().count(), "one line an input");
+        assert_eq!(lines().count(), module.inputs().count(), "each input has one line");
         names(module).into_iter().map(value).collect()
     }
 
