@@ -61,7 +61,7 @@ Files:
   passes the limit.
 
 Exit codes:
-  0  all is well
+  0  success
   1  the program has mistakes, differs from its format (fmt --check), or failed while it ran
   2  wrong use of the command, or a file that cannot be read or written";
 
