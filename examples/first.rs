@@ -10,7 +10,7 @@ mind! {
     /// Two layers.
     struct Network { w1: f32[2, 8], b1: f32[8], w2: f32[8] }
 
-    /// What a network makes of `N` inputs at a time.
+    /// The output of the network for `N` inputs.
     fn predict<N>(x: f32[N, 2], net: Network) -> f32[N] {
         relu(x @ net.w1 + net.b1) @ net.w2
     }
@@ -57,7 +57,7 @@ mod tests {
         let (_, program) = program.split_once("\n\n").expect("a comment comes first");
         assert!(
             include_str!("../README.md").contains(&format!("```rust\n{program}```")),
-            "the README shows another"
+            "the README shows another program"
         );
     }
 

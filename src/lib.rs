@@ -756,8 +756,7 @@ macro_rules! include_mic {
 /// with options, `mind::include_ks!("gmm.ks", precision = f32, export = [objective], grad = [objective]);`.
 ///
 /// Each function that the file defines becomes `f`, which panics if the program fails, and `try_f`, which returns the
-/// failure as an [`Error`] with its place in the file. A `main` without arguments becomes a function only if `export`
-/// names it.
+/// failure as an [`Error`] with its place in the file. `main` becomes a function only if `export` names it.
 ///
 /// | option | meaning |
 /// | --- | --- |

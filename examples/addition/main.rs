@@ -1,4 +1,4 @@
-//! A small GPT learns, from strings alone, to add numbers of three digits. Training takes about a minute.
+//! A small GPT learns, from strings alone, to add numbers of three digits. Training takes about half a minute.
 //!
 //! ```text
 //! cargo run --release --example addition

@@ -13,7 +13,7 @@ fuzz_target!(|data: &[u8]| {
         Ok(()) => {
             let again = safetensors::to_bytes(&parameters, &names()).expect("names differ");
             let mut loaded: Vec<Tensor![f32; 2, 3]> = vec![Tensor::full(9.0), Tensor::full(9.0)];
-            safetensors::from_bytes(&again, &mut loaded, &names()).expect("what is written is read");
+            safetensors::from_bytes(&again, &mut loaded, &names()).expect("written bytes are read");
             assert_eq!(bytes(&loaded), bytes(&parameters));
         }
         Err(fault) => {

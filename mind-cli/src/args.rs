@@ -61,7 +61,7 @@ Files:
   passes the limit.
 
 Exit codes:
-  0  all is well
+  0  success
   1  the program has mistakes, differs from its format (fmt --check), or failed while it ran
   2  wrong use of the command, or a file that cannot be read or written";
 
@@ -305,7 +305,7 @@ pub struct RunArguments {
     #[arg(long)]
     pub full: bool,
     /// Stop if a result is NaN, and name the first value that is NaN
-    #[arg(long, value_name = "WHAT")]
+    #[arg(long, value_name = "PROPERTY")]
     pub check: Option<Check>,
     /// The engine that runs the program
     #[arg(long, value_name = "ENGINE", default_value = "interpreter")]
@@ -395,7 +395,7 @@ pub struct GraphArguments {
     #[command(flatten)]
     pub gradient: GradientOptions,
     /// The program that lays out the picture
-    #[arg(long, value_name = "WHO", default_value = "auto")]
+    #[arg(long, value_name = "PROGRAM", default_value = "auto")]
     pub renderer: Renderer,
 }
 

@@ -47,7 +47,7 @@ fn compile_all(program: &Program) -> Vec<Compiled> {
     let (lowered, errors) = surface::lower(program);
     assert!(errors.is_empty());
     let plans: Option<Result<Vec<_>, _>> = lowered.functions.iter().map(pipeline::compile).collect();
-    plans.expect("nothing is in error").expect("what lowering makes verifies")
+    plans.expect("nothing is in error").expect("lowered modules are valid")
 }
 
 #[divan::bench(args = [100, 1_000, 10_000])]

@@ -181,7 +181,7 @@ fn prune(module: Module) -> (Module, Vec<Option<ValueId>>) {
     let mut kept: Vec<Inst> = Vec::with_capacity(insts.len());
     let mut values: Vec<Option<ValueId>> = Vec::with_capacity(insts.len());
     let new = |values: &[Option<ValueId>], value: ValueId| {
-        values[value.index()].expect("what is needed was marked before anything was dropped")
+        values[value.index()].expect("operands and outputs of live instructions are live")
     };
     for (inst, is_live) in insts.into_iter().zip(live) {
         let needed = is_live || inst.op.is_input();

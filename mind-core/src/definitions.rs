@@ -142,7 +142,7 @@ impl Numbering {
         Err(if twice {
             format!("{prefix}{number} is defined twice")
         } else {
-            format!("{prefix}{number} stands after {prefix}{last}, needed ascending numbers")
+            format!("{prefix}{number} follows {prefix}{last}, needed ascending numbers")
         })
     }
 

@@ -454,7 +454,7 @@ impl Array {
         assert_eq!(
             shape.iter().product::<usize>(),
             elements.len(),
-            "as many elements as shape {shape:?} holds"
+            "shape {shape:?} has another number of elements"
         );
         Self { shape, elements }
     }

@@ -338,7 +338,8 @@ mod of_parameters {
             let (dtype, shape) = (dtype(part.elements), part.layout.dims.clone());
             let end = start + part.elements.len() * (dtype.bitsize() / 8);
             let info = TensorInfo { dtype, shape, data_offsets: (start, end) };
-            let info = serde_json::to_value(info).expect("what is known of an array is JSON");
+            let info =
+                serde_json::to_value(info).expect("the dtype, shape and offsets of an array are valid JSON");
             entries.insert(part.name.clone(), info);
             start = end;
         }

@@ -11,7 +11,7 @@ use mind_core::surface::{function_names, parameter_names};
 use proc_macro2::TokenStream;
 
 const HEAD: &str = "\
-/// Whatever the program gives.
+/// Any value of the language.
 pub struct Any;
 ";
 
@@ -32,8 +32,10 @@ fn text(language: &str, operations: &str) -> String {
         push(&mut text, name, &documentation(name, &rows, operations), parameters);
     }
     for (file, library) in FILES {
-        let _ =
-            write!(text, "/// What the library has in `{file}`.\npub mod {file} {{\n    use super::Any;\n");
+        let _ = write!(
+            text,
+            "/// The functions of the library's file `{file}`.\npub mod {file} {{\n    use super::Any;\n"
+        );
         for function in documented(library) {
             push(&mut text, function.name(), &function.words, &function.parameters());
         }

@@ -432,7 +432,7 @@ fn emit_item(
             Site::Text { .. } | Site::Nowhere => None,
         }
     };
-    let value_said = |value: ValueId| {
+    let watched_text = |value: ValueId| {
         let source = compiled.and_then(|compiled| *compiled.sources.get(value.index())?);
         let input = plan.inputs.get(value.index()).map(|input| input.name.to_string());
         watch::watched_text(source.filter(|_| input.is_none()), input.or_else(|| value_name(value)))
@@ -457,7 +457,7 @@ fn emit_item(
         plan: &plan,
         value_name: &value_name,
         value_span: &value_span,
-        value_said: &value_said,
+        watched_text: &watched_text,
         constants: Constants {
             core_ir: compiled.map(|compiled| compiled.core_ir.clone()).unwrap_or_default(),
             mic: compiled.map(|compiled| compiled.mic.clone()).unwrap_or_default(),

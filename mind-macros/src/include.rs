@@ -50,7 +50,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         // After an error the crate is compiled again anyway, and in expression position the expansion can only be a
         // single error.
         let tracking = if mistakes.is_empty() { source.tracking() } else { TokenStream::new() };
-        let expansion = expansion.parse().expect("what prints as tokens lexes as tokens");
+        let expansion = expansion.parse().expect("printed tokens lex as tokens");
         let span = span.resolved_at(Span::call_site());
         adopt(expansion, &facade, &quote! { #errors #tracking }, span)
     })
@@ -65,7 +65,7 @@ fn each_configuration(
     span: Span,
 ) -> TokenStream {
     let files = predicates.iter().enumerate().map(|(configuration, predicate)| {
-        let predicate: TokenStream = predicate.parse().expect("what prints as tokens lexes as tokens");
+        let predicate: TokenStream = predicate.parse().expect("printed tokens lex as tokens");
         let predicate = adopt(predicate, facade, &TokenStream::new(), span);
         quote! { #[cfg(#predicate)] #facade::__macros::include! { [#facade] {#configuration} #input } }
     });

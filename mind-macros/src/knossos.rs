@@ -90,7 +90,7 @@ fn compile(text: &str, wanted: &Wanted, options: &Options) -> Result<TokenStream
     let (program, exports) = emit::compile(text, &wanted.bindings, &wanted.request)
         .map_err(|diags| diags.into_iter().collect::<Vec<_>>())?;
     let items = emit::emit(&program, &exports, options);
-    Ok(items.parse().expect("what is emitted lexes as tokens"))
+    Ok(items.parse().expect("emitted code lexes as tokens"))
 }
 
 /// Separates errors in the macro call from errors in the program.

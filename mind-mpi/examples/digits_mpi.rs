@@ -45,7 +45,7 @@ mind! {
         b2: f32[10],
     }
 
-    /// How much each picture of `x` looks like each digit.
+    /// The score of each digit for each picture of `x`.
     fn scores<N>(x: f32[N, 64], net: Network) -> f32[N, 10] {
         nn::dense(tanh(nn::dense(x, net.w1, net.b1)), net.w2, net.b2)
     }

@@ -188,7 +188,7 @@ mod tests {
         let (path, bytes) = saved(folder.path());
         for length in 0..bytes.len() {
             let message = refused(&path, &bytes[..length]);
-            assert!(message.starts_with("the checkpoint ends too soon"), "{length}: {message}");
+            assert!(message.starts_with("the checkpoint is truncated"), "{length}: {message}");
         }
         for at in 0..bytes.len() {
             let mut bytes = bytes.clone();

@@ -66,7 +66,7 @@ pub struct Thread {
 enum Ended {
     #[error("rank {0} has left")]
     Left(usize),
-    #[error("the ranks do not call the same methods with as many values")]
+    #[error("the ranks call different methods, or pass different numbers of values")]
     Unlike,
 }
 

@@ -458,7 +458,7 @@ fn mean<A: AllReduce, P: Parameters, T: Float>(
         return Err(Error::Rows { found: rows, needed: share.total, rank: transport.rank() });
     }
     let weighted = row.pop().expect("the number of weighted ranks was pushed").to_f64() as usize;
-    let counted = row.pop().expect("what was counted was pushed").to_f64();
+    let counted = row.pop().expect("the count was pushed").to_f64();
     if weighted > 0 {
         let ranks = transport.ranks();
         if weighted != ranks {

@@ -57,7 +57,7 @@ pub enum Error {
         extent: usize,
     },
     /// The divisor of an integer division is 0.
-    #[error("E6010: `{what}`: an integer is divided by 0, the divisor at position {position}")]
+    #[error("E6010: `{what}`: an integer is divided by 0: the divisor at position {position} is 0")]
     DivisionByZero {
         /// The operation that divides.
         what: &'static str,

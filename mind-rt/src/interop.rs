@@ -102,7 +102,7 @@ macro_rules! into_ndarray {
             impl<T: Element, S: $bound> From<Tensor<T, S>> for Array<T, $dimension> {
                 fn from(tensor: Tensor<T, S>) -> Self {
                     let extents = $extents(tensor.shape());
-                    Self::from_shape_vec(extents, tensor.into_vec()).expect("the elements are as many as the shape has")
+                    Self::from_shape_vec(extents, tensor.into_vec()).expect("the shape has this element count")
                 }
             }
 
@@ -113,7 +113,7 @@ macro_rules! into_ndarray {
         impl<'a, T: Element, S: $bound> From<$own> for ArrayView<'a, T, $dimension> {
             fn from(tensor: $own) -> Self {
                 Self::from_shape($extents(tensor.shape()), tensor.into_slice())
-                    .expect("the elements are as many as the shape has")
+                    .expect("the shape has this element count")
             }
         }
 
@@ -127,7 +127,7 @@ macro_rules! into_ndarray {
         impl<'a, T: Element, S: $bound> From<$own> for ArrayViewMut<'a, T, $dimension> {
             fn from(tensor: $own) -> Self {
                 Self::from_shape($extents(tensor.shape()), tensor.into_slice())
-                    .expect("the elements are as many as the shape has")
+                    .expect("the shape has this element count")
             }
         }
 
@@ -143,7 +143,7 @@ macro_rules! into_ndarray {
 pub(crate) fn array<T: Element, S: Shape, D: Dimension>(tensor: Tensor<T, S>) -> Array<T, D> {
     let mut extents = D::zeros(S::RANK);
     extents.slice_mut().copy_from_slice(&tensor.shape().dims());
-    Array::from_shape_vec(extents, tensor.into_vec()).expect("the elements are as many as the shape has")
+    Array::from_shape_vec(extents, tensor.into_vec()).expect("the shape has this element count")
 }
 
 fn fixed<S: Rank<R>, const R: usize>(shape: S) -> [usize; R] {

@@ -35,7 +35,7 @@ impl<T: Element, S: StaticShape> Tensor<T, S> {
     /// If the memory cannot be allocated (E6004). The same holds for all functions here that make a tensor.
     #[must_use]
     #[track_caller]
-    pub fn zeros(/* of the type's extents; of others: `Tensor::zeros_with((5, 3))` */) -> Self {
+    pub fn zeros(/* The type has the extents. To pass them, write `Tensor::zeros_with((5, 3))`. */) -> Self {
         Self::zeros_with(S::SHAPE)
     }
 

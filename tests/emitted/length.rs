@@ -38,7 +38,7 @@ fn emitted(statement: &str, times: usize) -> String {
     let function = &lowered.functions[0];
     let request = function.gradient.as_ref().expect("a gradient is asked for");
     let compiled = pipeline::compile_gradient(function, request).expect("nothing is in error");
-    let plan = compiled.expect("what lowering makes has a gradient").plan;
+    let plan = compiled.expect("lowered modules have gradients").plan;
     let (name, inputs) = ("long".to_owned(), Vec::new());
     let case =
         Case { name, plan, inputs, expected: Vec::new(), updated: Default::default(), bare: Vec::new() };

@@ -304,7 +304,7 @@ fn items(name: &str, plan: &Plan, lengths: emit::Lengths) -> String {
         plan,
         value_name: &|_| None,
         value_span: &|_| None,
-        value_said: &|_| emit::WatchedText::default(),
+        watched_text: &|_| emit::WatchedText::default(),
         import: TokenStream::new(),
         arguments: emit::Arguments::OF_ITEMS,
         lengths,

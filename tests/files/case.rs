@@ -47,7 +47,7 @@ impl<'a> Case<'a> {
             directives.push(Directive { name, arguments, header, body });
         }
         if directives.is_empty() {
-            return Err("nothing is asked of the module".into());
+            return Err("the file has no directive".into());
         }
         Ok(Self { title, module, directives })
     }

@@ -44,11 +44,11 @@ impl Subject<'_> {
         };
         let module = &document.module;
         assert_eq!(
-            core_ir::parse(&core_ir::print(module), &Limits::default()).expect("what is printed is read"),
+            core_ir::parse(&core_ir::print(module), &Limits::default()).expect("printed text is read"),
             *module
         );
         assert_eq!(
-            mic::parse(&mic::print(module), &Limits::default()).expect("what is printed is read"),
+            mic::parse(&mic::print(module), &Limits::default()).expect("printed text is read"),
             *module
         );
         let printed = match self.form() {
@@ -181,7 +181,7 @@ impl Subject<'_> {
             let text = given.iter().find(|(given, _)| *given == name).map(|(_, text)| *text);
             values::parse(dtype, text.unwrap_or_else(|| panic!("the input `{name}` has no value")))
         };
-        assert_eq!(lines().count(), module.inputs().count(), "one line an input");
+        assert_eq!(lines().count(), module.inputs().count(), "each input has one line");
         names(module).into_iter().map(value).collect()
     }
 

@@ -70,15 +70,21 @@ fn a_division_by_zero_is_an_error_before_anything_is_written() {
     let (x, y) = (Tensor::from([1, 2, 3]), Tensor::from([1, 0, 0]));
     let mut target = x.clone();
     let error = try_in_place(&mut target, &y).expect_err("0 divides");
-    assert_eq!(error.to_string(), "E6010: `in_place`: an integer is divided by 0, the divisor at position 1");
+    assert_eq!(
+        error.to_string(),
+        "E6010: `in_place`: an integer is divided by 0: the divisor at position 1 is 0"
+    );
     assert_eq!(target, x);
     let error = try_chained(&x, &Tensor::from([8, 2, 5])).expect_err("2 / 2 - 1 is 0");
-    assert_eq!(error.to_string(), "E6010: `chained`: an integer is divided by 0, the divisor at position 1");
+    assert_eq!(
+        error.to_string(),
+        "E6010: `chained`: an integer is divided by 0: the divisor at position 1 is 0"
+    );
     assert_eq!(chained(&x, &Tensor::from([8, 5, 6])), Tensor::from([0, 2, 1]));
     let error = try_rounded_down(&x, &y).expect_err("0 divides");
     assert_eq!(
         error.to_string(),
-        "E6010: `rounded_down`: an integer is divided by 0, the divisor at position 1"
+        "E6010: `rounded_down`: an integer is divided by 0: the divisor at position 1 is 0"
     );
     assert_eq!(try_numbers(1, 0).expect_err("0 divides").code(), "E6010");
     assert_eq!(try_numbers(1, -1).expect_err("-1 + 1 divides").code(), "E6010");

@@ -88,7 +88,7 @@ mind! {
 fn attention_by_strips_is_what_loops_make() {
     let (q, k, v, dy) = (head(1), head(2), head(3), head(4));
     for plan in [forward::PLAN, at_once_grad::PLAN] {
-        assert!(plan.contains("StripColumns of 410: those up to the row"), "{plan}");
+        assert!(plan.contains("StripColumns of 410: up to the last row"), "{plan}");
     }
     let y = forward(&q, &k, &v);
     let (_, back) = at_once_grad(&q, &k, &v, &dy);

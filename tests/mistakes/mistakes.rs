@@ -76,6 +76,6 @@ error: [E1008] brackets nest deeper than the limit of 256
     | ^
 ";
     fs::write(&program, source).expect("the program can be written");
-    fs::write(program.with_extension("stderr"), stderr).expect("what is said of it can be written");
+    fs::write(program.with_extension("stderr"), stderr).expect("the recorded message can be written");
     program.to_str().expect("the path is text").to_owned()
 }

@@ -55,14 +55,14 @@ pub fn some<T>(of: &str, cases: impl IntoIterator<Item = T>) -> Vec<T> {
 fn one_in<T>([quick, gate]: [usize; 2], of: &str, cases: impl IntoIterator<Item = T>) -> Vec<T> {
     let cases: Vec<T> = cases.into_iter().collect();
     let count = cases.len();
-    let so_many = match Tier::asked() {
+    let group = match Tier::asked() {
         Tier::Quick => quick,
         Tier::Gate => gate,
         Tier::All => 1,
     };
     let numbered = cases.into_iter().enumerate();
     let taken: Vec<T> =
-        numbered.filter(|(at, _)| is_taken(*at, count, so_many)).map(|(_, case)| case).collect();
+        numbered.filter(|(at, _)| is_taken(*at, count, group)).map(|(_, case)| case).collect();
     // The harness would capture `eprintln!`.
     writeln!(stderr(), "    {} of {count} {of} (MIND_TESTS=all: every one)", taken.len())
         .expect("it can be written to");

@@ -5,7 +5,7 @@ x = np.array([[0.0, 0.0], [1.0, 2.0], [4.0, 6.0]])
 # Columns with mean 0 and deviation 1.
 z = (x - x.mean(axis=0)) / x.std(axis=0)
 
-# How far each row is from each, and the nearest other.
+# The distances between rows, and the nearest other row.
 apart = x[:, None] - x[None, :]
 far = np.sqrt((apart * apart).sum(axis=2))
 is_same = np.arange(3)[:, None] == np.arange(3)

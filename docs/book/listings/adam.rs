@@ -13,7 +13,7 @@ mind! {
 
     fn error<N>(x: f32[N, 1], y: f32[N, 1], p: Curve) -> f32 { nn::mse(curve(x, p), y) }
 
-    /// One step of Adam, in place, by a gradient of length 1 at most; returns the error before it.
+    /// One step of Adam, in place, with a gradient of length 1 at most; returns the error before it.
     fn step<N>(
         x: f32[N, 1], y: f32[N, 1], p: &mut Curve, state: &mut optim::Adam<Curve>, rate: f32,
     ) -> f32 {

@@ -32,12 +32,12 @@ mind! {
     }
 }
 
-/// Points of a square.
+/// Random points in a square.
 fn points(rng: &mut Xoshiro256) -> Tensor![f32; 512, 2] {
     Tensor::from_fn(|_| (rng.next_u64() >> 40) as f32 / (1 << 23) as f32 - 1.0)
 }
 
-/// Which of them are in a disc.
+/// The class of each point: 1 in a disc, 0 outside.
 fn classes(x: &Tensor![f32; 512, 2]) -> Tensor![i64; 512] {
     mind!(i64(num::norm(x, axis = 1) < 0.7)).into()
 }
@@ -53,7 +53,7 @@ fn main() {
 
     let mut losses = Vec::new();
     for epoch in 0..EPOCHS {
-        // Fisher and Yates: each order is as likely.
+        // The shuffle of Fisher and Yates: each order is equally likely.
         for last in (1..order.len()).rev() {
             order.swap(last, (rng.next_u64() % (last as u64 + 1)) as usize);
         }

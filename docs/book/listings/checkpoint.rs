@@ -6,7 +6,7 @@ mind! {
     #[derive(Clone, Debug, PartialEq)]
     struct Net { w: f32[3, 2], b: f32[2] }
 
-    /// What training goes on from.
+    /// The state from which training continues.
     #[derive(Clone, Debug, PartialEq)]
     struct Run { net: Net, state: optim::Adam<Net>, epoch: i64 }
 }
@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("{name}: {layout}");
     }
 
-    // Weights under other names, in a file that has more. What does not fit is told, all of it.
+    // Weights under other names, in a file with further arrays. The error lists every mismatch.
     let names = Names::pairs([("net.w", "w"), ("net.bias", "b")]).allow_unexpected();
     if let Err(error) = safetensors::load_as(&path, &mut Net::zeros(), &names) {
         println!("{}", error.fault);

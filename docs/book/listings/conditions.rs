@@ -16,7 +16,7 @@ mind! {
         x
     }
 
-    /// The loss of Huber of the length of a vector.
+    /// The Huber loss of the length of a vector.
     fn huber(x: f64[3]) -> f64 {
         let length = sqrt(sum(x * x));
         if length < 1.0 { 0.5 * length * length } else { length - 0.5 }

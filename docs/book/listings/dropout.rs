@@ -1,7 +1,7 @@
 use mind::{Rng, Tensor, Xoshiro256, mind};
 
 mind! {
-    /// Keeps what `kept` says, and makes up for the rest.
+    /// Sets elements to 0 where `kept` is false, and scales up the others.
     fn dropout(x: float[..], kept: bool[..], rate: float) {
         where(kept, x / (1.0 - rate), 0.0)
     }
@@ -13,9 +13,9 @@ mind! {
     }
 }
 
-/// Truth values of which each is false with a probability of `rate`.
+/// A mask. Each element is false with a probability of `rate`.
 fn kept(rate: f32, rng: &mut impl Rng) -> Tensor![bool; 2, 3] {
-    // The upper 24 bits are a number from 0 to 1, without 1.
+    // The upper 24 bits give a number from 0 to 1, excluding 1.
     Tensor::from_fn(|_| (rng.next_u64() >> 40) as f32 / (1 << 24) as f32 >= rate)
 }
 

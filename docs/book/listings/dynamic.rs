@@ -24,7 +24,7 @@ fn main() {
     let read: Tensor![f32; ?, 2] = Tensor::from_vec(dims, numbers).expect("rows of two");
     println!("{}", distances(&read, &fixed));
 
-    // What cannot be known before is checked on entry.
+    // Extents that are only known at run time are checked on entry.
     let wide: Tensor![f32; ?, ?] = Tensor::zeros_with((3, 5));
     match try_distances(&wide, &read.as_dyn()) {
         Ok(_) => println!("it fits"),

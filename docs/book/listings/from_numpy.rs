@@ -6,7 +6,7 @@ fn main() {
     // Columns with mean 0 and deviation 1.
     let z = mind!((x - mean(x, axis = 0)) / num::std(x, axis = 0));
 
-    // How far each row is from each, and the nearest other.
+    // The distances between rows, and the nearest other row.
     let far = mind! {
         let apart = x[0.., _] - x[_];
         sqrt(sum(apart * apart, axis = 2))

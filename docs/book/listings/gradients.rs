@@ -7,7 +7,7 @@ mind! {
         mean(miss * miss)
     }
 
-    /// How long the gradient by `w` is: a function with a gradient in it.
+    /// The length of the gradient with respect to `w`: a function that takes a gradient.
     fn steepness<N>(x: f64[N, 2], y: f64[N], w: f64[2], b: f64) -> f64 {
         let g = grad(loss, wrt = w)(x, y, w, b);
         sqrt(sum(g * g))
@@ -23,7 +23,7 @@ fn main() {
     println!("loss {value:.4}, by w {dw:.4}, by b {db:.4}");
     println!("steepness {:.4}", steepness(&x, &y, &w, 0.0));
 
-    // Among Rust variables.
+    // In an expression over Rust variables.
     let dx = mind!(grad(sum(exp(x @ w)), wrt = x));
     println!("{dx:.3}");
 }

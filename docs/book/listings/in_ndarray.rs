@@ -1,6 +1,6 @@
 use ndarray::{Array1, Array2, arr1, arr2};
 
-/// The mean squared error, and its gradient by hand.
+/// The mean squared error, and its gradient, derived by hand.
 fn error(
     x: &Array2<f64>, y: &Array1<f64>, w: &Array1<f64>,
 ) -> (f64, Array1<f64>) {

@@ -1,7 +1,7 @@
 use mind::{Tensor, mind};
 
 mind::ks! {r#"
-    ; What is left of the positive ones of `xs`: at each step a share of it.
+    ; A decayed sum of the positive elements of `xs`: `share` multiplies the sum before each is added.
     (def left Float ((share : Float) (xs : Vec Float))
       (fold (lam (ax : Tuple Float Float)
               (let ((a x) ax)
@@ -13,7 +13,7 @@ mind::ks! {r#"
 mind! {
     extern fn left(share: f64, xs: f64[4]) -> f64;
 
-    /// A function of the language around one of Knossos, with a gradient through both.
+    /// A function of `mind!` that calls one of Knossos, with a gradient through both.
     #[grad(share, w)]
     fn loss(share: f64, w: f64[4], x: f64[4]) -> f64 {
         let miss = left(share, w * x) - 3.0;

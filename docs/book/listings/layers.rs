@@ -39,7 +39,7 @@ fn main() -> Result<(), Error> {
     let last = (0..500).map(|_| step(&x, &y, &mut net, &mut state)).last();
     println!("{}", last.is_some_and(|last| last < first / 100.0));
 
-    // Layers as separate structs: the first six.
+    // The first six layers as separate structs.
     let half: Vec<Block> = (0..6).filter_map(|index| net.blocks.get(index)).collect();
     let half: BlockStack<Const<6>> = half.try_into()?;
     println!("{:?} {:?}", half.w.dims(), largest(&half).dims());

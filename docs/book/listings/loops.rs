@@ -8,7 +8,7 @@ mind! {
         x += dt * (v + dt * a);
     }
 
-    /// What is in an account after each of `N` days.
+    /// The balance of an account after each of `N` days.
     fn balance<N>(paid: f64[N]) -> f64[N] { cumsum(paid, axis = 0) }
 
     fn turn(h: f64[2], x: f64[2], w: f64[2, 2]) -> f64[2] { tanh(h @ w + x) }

@@ -1,7 +1,7 @@
 //! The programs of the book: `cargo run -p mind-book -- NAME` runs one.
 //!
-//! Each is a whole program in a file of its own, which the book includes. They are modules of one crate, so that they
-//! are compiled and linked once; hence they name their own items by `self` and `super`, not by `crate`.
+//! Each is a complete program in its own file, which the book includes. The programs are modules of one crate, so that
+//! they are compiled and linked once. They therefore name their own items by `self` and `super`, not by `crate`.
 
 use std::process::ExitCode;
 

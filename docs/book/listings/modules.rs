@@ -10,7 +10,7 @@ mod layers {
 mind::mind! {
     use self::layers::dense;
 
-    /// The gradient of the mean output by the weights.
+    /// The gradient of the mean output with respect to the weights.
     pub fn slope<N>(x: f32[N, 2], w: f32[2, 3], b: f32[3]) -> f32[2, 3] {
         grad(output, wrt = w)(x, w, b)
     }

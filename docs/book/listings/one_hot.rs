@@ -1,7 +1,7 @@
 use mind::{Tensor, mind};
 
 mind! {
-    /// How many of each pair of true and predicted classes there are.
+    /// The number of examples for each pair of true and predicted class.
     fn confusion<N>(scores: f32[N, 3], class: i64[N]) -> f32[3, 3] {
         let predicted = argmax(scores, axis = 1);
         one_hot(class, 3, dtype = f32).T @ one_hot(predicted, 3, dtype = f32)

@@ -3,17 +3,17 @@ use mind::{Tensor, mind};
 mind! {
     const WIDTH: dim = 2;
 
-    /// Means of neighbours: one element fewer than there are.
+    /// The means of neighbours: one element fewer than `x` has.
     fn between<N>(x: f32[N]) -> f32[N - 1] {
         (x[..-1] + x[1..]) / 2.0
     }
 
-    /// Rows one after the other.
+    /// The rows, one after the other.
     fn flat<N>(x: f32[N, WIDTH]) -> f32[WIDTH * N] {
         reshape(x, [-1])
     }
 
-    /// Each row over its sum, and how many rows there are.
+    /// Each row divided by its sum, and the number of rows.
     fn shares<N, M>(x: f32[N, M]) -> (f32[N, M], i64) {
         (x / sum(x, axis = 1, keepdims = true), N)
     }

@@ -1,12 +1,12 @@
 use mind::{Tensor, mind};
 
 mind! {
-    /// The largest of each 2×2 square, of any image whose sides are even.
+    /// The largest element of each 2×2 square, in an image with even sides.
     fn max_pool<N, H, W, C>(x: float[N, H, W, C]) {
         max(reshape(x, [N, H / 2, 2, W / 2, 2, C]), axes = [2, 4])
     }
 
-    /// The same of squares that overlap, one for each place but the last ones.
+    /// The same for squares that overlap, with stride 1.
     fn max_pool_overlapping<N, H, W, C>(x: float[N, H, W, C]) {
         let of_rows = maximum(x[0.., ..-1], x[0.., 1..]);
         maximum(of_rows[0.., 0.., ..-1], of_rows[0.., 0.., 1..])
@@ -30,7 +30,7 @@ fn main() {
     println!("{}", mind!(self::mean_pool(x)[0, .., 0]));
     println!("{}", mind!(self::max_pool_overlapping(x)[0, .., 0]));
 
-    // What flows back goes to the largest.
+    // The cotangent goes to the largest element of each square.
     let (value, dx) = loss_grad(&x);
     println!("{value} {}", mind!(dx[0, .., 0]));
 }

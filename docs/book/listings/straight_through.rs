@@ -1,7 +1,7 @@
 use mind::{Tensor, mind};
 
 mind! {
-    /// Rounds, and lets gradients through as if it did not.
+    /// Rounds, and passes the cotangent on unchanged.
     fn quantised<N>(x: f32[N]) -> f32[N] { round(x) } pullback(_, dy) { dy }
 
     #[grad(x)]

@@ -84,10 +84,10 @@ pub struct KsRunArguments {
     #[arg(long, value_name = "PRECISION", default_value = "f64")]
     pub precision: KsPrecision,
     /// How `print` writes a Bool
-    #[arg(long, value_name = "HOW", default_value = "digits")]
+    #[arg(long, value_name = "FORM", default_value = "digits")]
     pub print_bools: KsBools,
     /// How `print` writes a Float
-    #[arg(long, value_name = "HOW", default_value = "six")]
+    #[arg(long, value_name = "FORM", default_value = "six")]
     pub print_floats: KsFloats,
     #[command(flatten)]
     pub memory: Memory,

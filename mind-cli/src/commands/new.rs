@@ -40,8 +40,16 @@ pub fn run(arguments: &NewArguments) -> Outcome {
             text: include_str!("../../templates/project/main.rs").to_owned(),
             about: "a network that learns to tell two moons apart, and a test of its gradient".to_owned(),
         },
-        part("README.md", include_str!("../../templates/project/README.md"), "what to do with it"),
-        part(".gitignore", include_str!("../../templates/project/gitignore"), "what builds make"),
+        part(
+            "README.md",
+            include_str!("../../templates/project/README.md"),
+            "how to run, test and change it",
+        ),
+        part(
+            ".gitignore",
+            include_str!("../../templates/project/gitignore"),
+            "keeps build outputs out of git",
+        ),
     ];
     make(folder, &parts)?;
     let files: String = parts.iter().map(|part| format!("  {:<12}  {}\n", part.path, part.about)).collect();

@@ -70,7 +70,7 @@ pub fn run(arguments: &StatsArguments, style: &Style) -> Outcome {
     });
     line("constants", format!("{} bytes", show(total(constants))));
     line("arithmetic", several(&show(stats::flops(&canonical)), "operation"));
-    line("peak memory", format!("{} bytes beside parameters and results", show(peak(&plan))));
+    line("peak memory", format!("{} bytes besides parameters and results", show(peak(&plan))));
     let most = kinds.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     text.push_str("\noperations\n");
     for (name, count) in kinds {

@@ -129,7 +129,7 @@ fn sort_row(layered: &mut Layered, position: &mut [usize], row: usize, downwards
     let mut movable = movable.into_iter();
     for (place, mean) in layered.rows[row].iter_mut().zip(means) {
         if mean.is_some() {
-            (_, *place) = movable.next().expect("as many as have a mean");
+            (_, *place) = movable.next().expect("each node with a mean is in the list");
         }
     }
     layered.rows[row].iter().enumerate().for_each(|(at, place)| position[*place] = at);

@@ -4,7 +4,7 @@ use std::f32::consts::PI;
 
 use mind::{Rng, Tensor, Xoshiro256, mind, optim::Adam};
 
-/// How many points the network learns from, and how many others it is tried on.
+/// The number of points that the network learns from, and of other points for the test.
 const POINTS: usize = 400;
 
 type Points = Tensor![f32; {POINTS}, 2];
@@ -15,13 +15,13 @@ mind! {
     #[derive(Clone)]
     struct Net { w1: f32[2, 32], b1: f32[32], w2: f32[32, 2], b2: f32[2] }
 
-    /// What the network makes of `N` points: a score for each moon.
+    /// The output of the network for `N` points: a score for each moon.
     fn scores<N>(x: f32[N, 2], net: Net) -> f32[N, 2] {
         let h = tanh(x @ net.w1 + net.b1);
         h @ net.w2 + net.b2
     }
 
-    /// How unlikely the right moons are by the scores. `loss_grad` gives its gradient by all weights too.
+    /// The mean cross-entropy of the softmax of `scores`. `loss_grad` also returns its gradient.
     #[grad(net)]
     fn loss<N>(x: f32[N, 2], moon: i64[N], net: Net) -> f32 {
         nn::cross_entropy(scores(x, net), moon)
@@ -36,13 +36,13 @@ mind! {
         before
     }
 
-    /// The share of points whose moon has the highest score.
+    /// The share of points whose right moon has the highest score.
     fn accuracy<N>(x: f32[N, 2], moon: i64[N], net: Net) -> f32 {
         mean(f32(argmax(scores(x, net), axis = 1) == moon))
     }
 }
 
-/// Points on two half circles that reach into each other, each a little off, and which of the two they are on.
+/// Points near two interleaved half circles, and the number of the half circle that each is on.
 fn moons(rng: &mut Xoshiro256) -> (Points, Moons) {
     // From 0 to 1.
     let mut random = || (rng.next_u64() >> 40) as f32 / (1 << 24) as f32;
@@ -77,7 +77,7 @@ fn main() {
 mod tests {
     use super::*;
 
-    /// The compiler makes the gradient; here it meets the slopes of `loss` itself.
+    /// Compares the gradient with difference quotients of `loss`.
     #[test]
     fn the_gradient_is_that_of_the_loss() {
         let mut rng = Xoshiro256::new(2);

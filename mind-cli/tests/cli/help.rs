@@ -28,7 +28,7 @@ fn help_names_every_subcommand_with_examples() {
         assert!(own.contains("Examples:\n  "), "{own}");
         assert!(own.contains(&format!("Usage: mind {name}")), "{own}");
     }
-    assert!(help.contains("Exit codes:\n  0  all is well\n  1  "), "{help}");
+    assert!(help.contains("Exit codes:\n  0  success\n  1  "), "{help}");
     assert!(help.contains(".ir: Core IR text"), "{help}");
     assert!(folder.mind("-h").fine().contains("Examples:\n"));
 }

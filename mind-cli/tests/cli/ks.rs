@@ -131,7 +131,7 @@ fn a_bool_is_printed_as_a_digit_or_a_word() {
     let words = "true (tuple false 1)[true false]\ntrue\n";
     assert_eq!(folder.mind("ks run b.ks --print-bools words").fine(), words);
     let help = folder.mind("ks run --help").fine();
-    assert!(help.contains("--print-bools <HOW>") && help.contains("1 and 0, like ksc"), "{help}");
+    assert!(help.contains("--print-bools <FORM>") && help.contains("1 and 0, like ksc"), "{help}");
 }
 
 /// `print` writes six digits, like ksc. The result of a run is in the syntax of programs.
@@ -148,7 +148,7 @@ fn a_float_is_printed_in_six_digits_or_all() {
     assert_eq!(folder.mind("ks run f.ks --print-floats exact --precision f32").fine(), short);
     let help = folder.mind("ks run --help").fine();
     assert!(
-        help.contains("--print-floats <HOW>") && help.contains("`10` and `0.333333`, like ksc"),
+        help.contains("--print-floats <FORM>") && help.contains("`10` and `0.333333`, like ksc"),
         "{help}"
     );
 }

@@ -38,8 +38,8 @@ fn what_is_made_is_told_and_the_same_each_time() {
             "made a/two-moons
   Cargo.toml    depends on mind-dsl {version}; debug builds are optimised
   src/main.rs   a network that learns to tell two moons apart, and a test of its gradient
-  README.md     what to do with it
-  .gitignore    what builds make
+  README.md     how to run, test and change it
+  .gitignore    keeps build outputs out of git
 
 next:
   cd a/two-moons

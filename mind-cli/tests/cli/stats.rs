@@ -13,7 +13,7 @@ layer in layer.mic: 3 inputs, 3 operations, 1 output
   results         8 * N bytes, 2 * N elements
   constants       0 bytes
   arithmetic      16 * N operations
-  peak memory     0 bytes beside parameters and results
+  peak memory     0 bytes besides parameters and results
 
 operations
   Add     1

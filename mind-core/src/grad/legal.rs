@@ -267,7 +267,7 @@ fn listed(shape: &Shape, extents: impl IntoIterator<Item = i64>) -> Result<(), F
     let most = core_v1::MOST_POSITIONS;
     if extents.into_iter().any(|extent| extent > most) {
         let problem =
-            format!("an axis of {shape} has more than {most} positions, which Core v1 needs a list of");
+            format!("an axis of {shape} has more than {most} positions, the most that Core v1 can list");
         return Err(Fault::Shape(problem));
     }
     Ok(())

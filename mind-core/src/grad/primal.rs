@@ -103,7 +103,7 @@ pub(super) fn check_outputs(primal: &Module, cotangent: Cotangent) -> Result<(),
         Cotangent::One if count > 1 => {
             let types: Vec<_> = types().map(ToString::to_string).collect();
             fault(format!(
-                "there are {} outputs, {}; needed one, or a cotangent each",
+                "there are {} outputs, {}; needed one output, or one cotangent per output",
                 types.len(),
                 types.join(", ")
             ))

@@ -68,11 +68,13 @@ pub fn bind(module: &Module, inputs: &[Array]) -> Result<Bindings, RunError> {
             None => {
                 let unsolved = linear(dim, &bindings).is_some();
                 return Err(if unsolved {
-                    let message =
-                        format!("dimension {axis} of `{name}` is {extent}, which {dim} is for no extents");
+                    let message = format!(
+                        "dimension {axis} of `{name}` is {extent}, but no extents make {dim} equal to {extent}"
+                    );
                     RunError::new(Code::E6009, message)
                 } else {
-                    let message = format!("no dimension of an input gives the symbols of {dim} in `{name}`");
+                    let message =
+                        format!("no dimension of an input determines the symbols of {dim} in `{name}`");
                     RunError::new(Code::E2003, message)
                 });
             }

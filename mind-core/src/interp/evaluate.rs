@@ -127,7 +127,7 @@ pub(crate) fn evaluate(op: &Op, operands: &[&Array], to: &Concrete<'_>) -> Resul
         Op::Own(Own::Nesting(_)) => unreachable!("a run gives what holds a module, and reads its results"),
         Op::Own(Own::External(external)) => {
             let function = external.function();
-            let message = format!("`{function}` is a function of Rust, which only compiled programs call");
+            let message = format!("`{function}` is a Rust function, which the interpreter cannot call");
             return Err(RunError::new(Code::E6010, message));
         }
     })
@@ -154,7 +154,9 @@ fn known(constant: &Const, to: &Concrete<'_>) -> Result<TensorData, RunError> {
     if let Some(data) = constant.data() {
         return Ok(data);
     }
-    let Const::Count { shape, dtype } = constant else { unreachable!("whatever else is constant is known") };
+    let Const::Count { shape, dtype } = constant else {
+        unreachable!("the elements of all other constants are known")
+    };
     let count = shape.iter().try_fold(1_i64, |count, dim| count.checked_mul(to.extent(dim) as i64));
     let too_many = || RunError::new(Code::E6004, format!("{shape} has more elements than 64 bits can count"));
     count.map(|count| TensorData::count(count, *dtype)).ok_or_else(too_many)
@@ -192,7 +194,7 @@ fn check_divisors(row: &map::Row, operands: &[&Array]) -> Result<(), RunError> {
     let zero = positions(&divisors.shape)
         .find(|at| Elements::integer(&divisors.elements, offset(&divisors.shape, at)) == 0);
     zero.map_or(Ok(()), |at| {
-        let message = format!("`{}`: an integer is divided by 0, the divisor at {at:?}", row.label);
+        let message = format!("`{}`: an integer is divided by 0: the divisor at {at:?} is 0", row.label);
         Err(RunError::new(Code::E6010, message))
     })
 }

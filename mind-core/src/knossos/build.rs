@@ -28,7 +28,7 @@ impl Builder {
 
     /// Closes the innermost block.
     pub fn end(&mut self, result: ValueId) -> BlockId {
-        let mut block = self.open.pop().expect("whoever ends a block began it");
+        let mut block = self.open.pop().expect("a block is open");
         block.result = result;
         self.blocks.push(block);
         BlockId::new(self.blocks.len() - 1)

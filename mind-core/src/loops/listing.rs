@@ -5,8 +5,8 @@ use std::{collections::HashMap, fmt::Write};
 use crate::{
     ir::ValueId,
     loops::{
-        Capture, Captured, Cut, Done, ElementRef, Epilogue, Expr, Finished, Head, Lanes, Loops, OfBlock,
-        OfStep, Part, Product, Run, Size, Statement, Total, Var, of_step,
+        Capture, Captured, Cut, ElementRef, Epilogue, Expr, Finished, Head, Lanes, Loops, LoweredNest,
+        LoweredStep, OfBlock, Part, Product, Run, Size, Statement, Total, Var, of_step,
     },
     plan::{BufferId, Listing, Scalar, Step},
     reduce::Neutral,
@@ -38,15 +38,15 @@ pub fn listing(listing: &Listing<'_>) -> String {
 /// The text of a step; `None` if the step is only a call of the run time.
 fn shown(listing: &Listing<'_>, step: &Step) -> Option<String> {
     let of = of_step(listing.plan, step)?;
-    if let OfStep::Nest(Done::Copied { from, to }) = &of {
-        let from = listing.buffer(from.buffer().expect("what is copied is in memory"));
+    if let LoweredStep::Nest(LoweredNest::Copied { from, to }) = &of {
+        let from = listing.buffer(from.buffer().expect("a copied view is in memory"));
         return Some(format!("{} <- {from}, by blocks\n", listing.buffer(*to)));
     }
     let loops = of.loops()?;
     let head = match &of {
-        OfStep::Nest(_) => run(listing, loops),
-        OfStep::Product(Product::Tiny(_)) => "a product where it stands".to_owned(),
-        OfStep::Product(Product::Kernel(epilogue)) | OfStep::Convolution(epilogue) => {
+        LoweredStep::Nest(_) => run(listing, loops),
+        LoweredStep::Product(Product::Tiny(_)) => "a product where it stands".to_owned(),
+        LoweredStep::Product(Product::Kernel(epilogue)) | LoweredStep::Convolution(epilogue) => {
             of_blocks(epilogue).to_owned()
         }
     };

@@ -16,7 +16,8 @@ mod size;
 
 pub use listing::listing;
 pub use lower::{
-    Done, Epilogue, Finished, OfStep, Product, Whole, epilogue, is_tiny, nest, of_step, product, scratch,
+    Epilogue, Finished, LoweredNest, LoweredStep, Product, Whole, epilogue, is_tiny, nest, of_step, product,
+    scratch,
 };
 pub use ranges::{CheckedLoop, Ranges};
 pub use size::Size;
@@ -45,7 +46,7 @@ pub struct Loops {
     /// How the loops are called.
     pub run: Run,
     /// Whether the bits of a function in the loops depend on whether the SIMD level fuses multiplication and addition.
-    pub tells_how: bool,
+    pub depends_on_fusing: bool,
 }
 
 /// A variable: its position in [`Loops::variables`].

@@ -55,7 +55,7 @@ impl Loops {
             // A statement that is not checked must not use the faster form.
             statement.element_value()?.into_iter().for_each(|value| ask(value, &mut questions));
         }
-        if questions.is_empty() || !self.tells_how {
+        if questions.is_empty() || !self.depends_on_fusing {
             return None;
         }
         let mut read = Vec::new();

@@ -18,7 +18,7 @@ pub(super) enum Holds {
 /// The elements that an operation requires of an operand.
 pub(super) fn takes(op: &Op, operand: usize) -> Holds {
     match op {
-        _ if op.lenders().contains(&operand) => Holds::Anything,
+        _ if op.extent_witnesses().contains(&operand) => Holds::Anything,
         Op::Map(map) if operand < map.row().leading() => Holds::Truths,
         Op::Map(map) => match map.row().takes {
             Takes::Numbers | Takes::Floats | Takes::Integers => Holds::Numbers,

@@ -48,7 +48,7 @@ impl Parts {
         }
         let needed = needed(&graph.nodes, &checks, &result);
         let new_ids = numbered(&graph.nodes, &needed);
-        let new = |id: NodeId| new_ids[id.index()].expect("what is needed has a number");
+        let new = |id: NodeId| new_ids[id.index()].expect("needed nodes have numbers");
         let leaf_nodes: Vec<NodeId> = leaf_nodes(&graph.nodes, leaves.len());
         let broadcast = result
             .nodes()

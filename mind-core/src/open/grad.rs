@@ -224,8 +224,8 @@ impl Reverse for Pullback<'_> {
     }
 
     fn in_place(&self, value: NodeId) -> Vec<NodeId> {
-        let lenders = self.graph.node(self.node).op.lenders();
-        [&[value], &self.operands[lenders]].concat()
+        let extent_witnesses = self.graph.node(self.node).op.extent_witnesses();
+        [&[value], &self.operands[extent_witnesses]].concat()
     }
 
     fn index_grad(&mut self, value: NodeId, indices: &Vec<Subscript>, of: NodeId) -> Made {

@@ -116,7 +116,7 @@ pub struct Spot {
 impl Spot {
     /// The name of the operation in messages, to be put in backquotes. It may contain backquotes that close and open
     /// again.
-    pub fn said(&self) -> String {
+    pub fn message_name(&self) -> String {
         match self.within.as_str() {
             "" => self.label.to_owned(),
             within => format!("{}` in `{within}", self.label),

@@ -71,7 +71,7 @@ impl Shapes {
                 .iter()
                 .copied()
                 .reduce(|a, b| self.union(a, b))
-                .expect("what broadcasts has operands"),
+                .expect("an operation that broadcasts has operands"),
             (_, Op::Map(_) | Op::Effect(_) | Op::Own(Own::ConvertedLike | Own::Indices)) => operands[0],
             (Some(Axes::Of(1)), Op::Rows(_)) => operands[1],
             // All reductions over the same axes have results of one shape.

@@ -98,7 +98,7 @@ fn mistaken(node: &Node, holds: impl Fn(NodeId) -> Holds) -> Option<Diag> {
             }
             _ => return None,
         };
-        let message = format!("`{}`: {} is {found}, allowed {needed}", spot.said(), written.text);
+        let message = format!("`{}`: {} is {found}, allowed {needed}", spot.message_name(), written.text);
         Some(
             Diag::new(
                 Code::E2005,
@@ -245,7 +245,7 @@ pub(super) fn diag(failure: &Failure<'_>, label: &str, operands: &[Operand<'_>],
 /// The error for a broken rule of a written node.
 fn at_spot(failure: &Failure<'_>, spot: &Spot, operands: &[Operand<'_>]) -> Diag {
     let rank = operands.first().map_or(0, |operand| operand.ty.rank());
-    diag(failure, &spot.said(), operands, spot.site_of(|written| failure.is_about(written, rank)))
+    diag(failure, &spot.message_name(), operands, spot.site_of(|written| failure.is_about(written, rank)))
 }
 
 /// The error for a gradient that breaks a rule which its program keeps: a bug of the compiler.

@@ -91,7 +91,7 @@ static CONV2D: OpInfo = OpInfo {
 /// - **Semantics**: each element of the input receives the sum of `dy * filter` over the windows that contain it.
 /// - **Error**: at most `γ(k)` times the sum of the magnitudes of the `k` products, where `k` is `kh * kw * f`; see
 ///   [products](#products).
-/// - **Derivative**: `Conv2d` of the cotangent by `filter` to `dy`, `Conv2dGradFilter` to `filter`.
+/// - **Derivative**: `Conv2d` of the cotangent with `filter` to `dy`, `Conv2dGradFilter` to `filter`.
 /// - **Constraints**: 1. `dy`, `filter` and `shape` have rank 4 (E3002). 2. Both operands have the same dtype (E2004).
 ///   3. The constraints of `Conv2d` hold for `shape` and `filter` (E4009, E4010, E3006). 4. `dy` has the shape of the
 ///   result of that convolution (E3003).
@@ -137,7 +137,7 @@ static CONV2D_GRAD_INPUT: OpInfo = OpInfo {
 /// - **Semantics**: each element of the filter receives the sum of `x * dy` over the positions of the window.
 /// - **Error**: at most `γ(k)` times the sum of the magnitudes of the `k` products, where `k` is `n * oh * ow`; see
 ///   [products](#products).
-/// - **Derivative**: `Conv2dGradInput` to `x`, `Conv2d` of `x` by the cotangent to `dy`.
+/// - **Derivative**: `Conv2dGradInput` to `x`, `Conv2d` of `x` with the cotangent to `dy`.
 /// - **Constraints**: 1. `x`, `dy` and `shape` have rank 4 (E3002). 2. Both operands have the same dtype (E2004).
 ///   3. The constraints of `Conv2d` hold for `x` and `shape` (E4009, E4010, E3006). 4. `dy` has the shape of the result
 ///   of that convolution (E3003).

@@ -1,4 +1,4 @@
-//! The rows of functions of elements in the table of operations, derived from [`Map::row`].
+//! The rows of elementwise functions in the table of operations, derived from [`Map::row`].
 
 use super::{
     Class, Derivative, Focus, Inferred, KERNEL, Make, OpError, OpInfo,

@@ -155,7 +155,7 @@ static KINDS: [&[&OpInfo]; 13] = [
     nesting::ROWS,
 ];
 
-/// Every row: functions of elements, reductions, cumulations, inputs, then the others by kind.
+/// Every row: elementwise functions, reductions, cumulations, inputs, then the others by kind.
 pub static TABLE: &[&OpInfo] = &{
     const MAPS: usize = Map::ALL.len();
     const REDUCTIONS: usize = MAPS + Reduce::ALL.len();

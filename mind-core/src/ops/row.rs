@@ -65,7 +65,7 @@ pub struct OpInfo {
 pub enum Make {
     /// The operation has no fields.
     Plain(fn() -> Op),
-    /// The operation is this function of elements.
+    /// The operation is this elementwise function.
     Map(Map),
     /// The operation is this reduction; its fields give the axes.
     Reduce(Reduce),

@@ -111,7 +111,7 @@ impl<'g> Planner<'g> {
     }
 
     fn stored(&self, item: ItemId) -> BufferId {
-        self.buffer_of[item].expect("what other steps read is stored")
+        self.buffer_of[item].expect("an item that other steps read is stored")
     }
 
     fn view(&self, read: &Read) -> View {

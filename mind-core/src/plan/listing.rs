@@ -200,11 +200,15 @@ impl Listing<'_> {
         let mut lines =
             vec![format!("strips   {outer}{} by {} at a time", self.dim(&strips.cut.extent), strips.most)];
         if let Some(Seen { len, ahead, columns, finite }) = &strips.seen {
-            let ahead = if *ahead == 0 { String::new() } else { format!(" {ahead:+}") };
+            let ahead = match ahead {
+                0 => String::new(),
+                1.. => format!(" + {ahead}"),
+                _ => format!(" - {}", ahead.unsigned_abs()),
+            };
             let finite: Vec<String> = finite.iter().map(|buffer| self.buffer(*buffer)).collect();
             let finite = finite.into_iter().reduce(|all, one| format!("{all}, {one}"));
-            let asked = finite.map(|all| format!(" where all is finite in {all}")).unwrap_or_default();
-            lines.push(format!("    {len} of {columns}: those up to the row{ahead}{asked}"));
+            let condition = finite.map(|all| format!(", if {all} is finite")).unwrap_or_default();
+            lines.push(format!("    {len} of {columns}: up to the last row of the strip{ahead}{condition}"));
         }
         let sums = strips.sums.iter().map(|sum| format!("    {} <- 0.0", self.buffer(*sum)));
         lines.extend(sums);
@@ -226,7 +230,9 @@ impl Listing<'_> {
             lines.extend(pass.elements.iter().map(|node| self.node(node, &operand)));
             lines.extend(pass.stores.iter().map(|store| self.store(store, &operand)));
             lines.extend(pass.folds.iter().map(|fold| self.fold(fold, &operand)));
-            lines.extend(pass.numbers.iter().map(|node| format!("{}, once a row", self.node(node, &number))));
+            lines.extend(
+                pass.numbers.iter().map(|node| format!("{}, once per row", self.node(node, &number))),
+            );
             lines.extend(pass.row_stores.iter().map(|store| self.store(store, &number)));
             lines.extend(pass.row_folds.iter().map(|fold| self.fold(fold, &number)));
         }

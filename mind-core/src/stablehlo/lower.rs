@@ -189,7 +189,7 @@ impl Lowering<'_> {
             Op::Product(Product::MatMul) => self.matmul(operands[0], operands[1], to),
             Op::Window(window) => window::lower(&mut self.writer, window, [operands[0], operands[1]], to),
             Op::Effect(Effect::Inspect { .. }) => operands[0],
-            Op::Own(Own::External(_)) => unreachable!("a module that calls functions of Rust is refused"),
+            Op::Own(Own::External(_)) => unreachable!("a module that calls Rust functions is refused"),
             Op::Own(Own::Nesting(Nesting::Result { position: at })) => {
                 self.further[&inst.operands[0]][position(*at) - 1]
             }

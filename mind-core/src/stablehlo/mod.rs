@@ -105,7 +105,7 @@ pub enum Error {
     #[error("{}", .0.message)]
     Mesh(RunError),
     /// E6010: all Rust functions that the module calls.
-    #[error("functions of Rust have no StableHLO: {}", quoted(.0))]
+    #[error("Rust functions cannot be lowered to StableHLO: {}", quoted(.0))]
     External(Vec<Arc<str>>),
 }
 

@@ -70,7 +70,7 @@ fn nested<T>(elements: &[T], shape: &[i64], show: impl Fn(&T) -> String) -> Stri
             return;
         };
         text.push('[');
-        let size = usize::try_from(inner.iter().product::<i64>()).expect("as many elements are in memory");
+        let size = usize::try_from(inner.iter().product::<i64>()).expect("the elements are in memory");
         for (position, row) in elements.chunks(size).enumerate() {
             text.push_str(if position == 0 { "" } else { ", " });
             rows(text, row, inner, show);

@@ -30,7 +30,7 @@ pub fn zero_cotangents_stay_zero(module: Module, seed: u64) -> bool {
 
     let cotangents = results.iter().map(|result| filled(result, 0.0));
     let given: Vec<Array> = inputs.iter().cloned().chain(cotangents).collect();
-    let results = run(&first, &given).expect("what runs has a gradient that runs");
+    let results = run(&first, &given).expect("the gradient of a module that runs runs");
     assert_zero("gradient", &results[primal_outputs..], &first);
 
     let Some(second) = gradient(&first) else { return true };
@@ -39,7 +39,7 @@ pub fn zero_cotangents_stay_zero(module: Module, seed: u64) -> bool {
         filled(result, f64::from(u8::from(is_gradient)))
     });
     let given: Vec<Array> = given.iter().cloned().chain(cotangents).collect();
-    let found = run(&second, &given).expect("what runs has a gradient that runs");
+    let found = run(&second, &given).expect("the gradient of a module that runs runs");
     let by_inputs = inputs.iter().filter(|input| input.dtype().is_float()).count();
     assert_zero("second derivative", &found[results.len()..][..by_inputs], &second);
     true

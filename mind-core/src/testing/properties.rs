@@ -41,7 +41,7 @@ pub fn mic_text_is_read_or_refused(bytes: &[u8]) {
     if let Some(document) = read(mic::parse_bytes(bytes, &Limits::default())) {
         reads_back(&document.module);
         let printed = mic::print_document(&document);
-        let again = mic::parse_document(&printed, &Limits::default()).expect("what is printed is read");
+        let again = mic::parse_document(&printed, &Limits::default()).expect("printed text is read");
         assert_eq!(mic::print_document(&again), printed, "printing twice prints the same");
     }
 }
@@ -79,7 +79,7 @@ pub fn modules_keep_their_meaning(bytes: &[u8]) {
         // An unused gather that stops the program may be removed in the other forms.
         let Ok(expected) = run(&verified, &inputs) else { continue };
         for (form, module) in forms {
-            let found = run(module, &inputs).expect("what runs as it was runs in every form");
+            let found = run(module, &inputs).expect("a module that runs as it was runs in every form");
             let equal = expected.len() == found.len() && expected.iter().zip(&found).all(|(a, b)| same(a, b));
             assert!(
                 equal,
@@ -102,7 +102,7 @@ pub fn gradients_of_loops_keep_their_meaning(bytes: &[u8]) {
         let optimised = verify((*optimise(gradient)).clone(), Profile::Extended).expect("it is valid");
         let Some(inputs) = random_inputs(gradient.as_verified(), 1) else { continue };
         let Ok(expected) = run(gradient.as_verified(), &inputs) else { continue };
-        let found = run(&optimised, &inputs).expect("what runs as it was runs optimised");
+        let found = run(&optimised, &inputs).expect("a module that runs as it was runs optimised");
         let equal = expected.iter().zip(&found).all(|(a, b)| same(a, b));
         assert!(
             equal,

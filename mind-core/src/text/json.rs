@@ -333,7 +333,7 @@ fn held(value: Value, limits: &Limits, nodes: &mut usize) -> Read<Nested> {
         Err(error) => return fault(Code::E1007, format!("`module`: {error}")),
     };
     let module = read_module(module, limits, nodes)
-        .map_err(|diags| diags.into_iter().next().expect("what is refused has a mistake"))?;
+        .map_err(|diags| diags.into_iter().next().expect("a rejected module has an error"))?;
     Nested::new(module).or_else(|error| fault(Code::E1008, error.to_string()))
 }
 

@@ -20,7 +20,7 @@ pub struct Texts<'t> {
     /// The Rust code of the destination of the result.
     pub target: &'t str,
     /// The operands as written in the source.
-    pub said: &'t [&'t str],
+    pub sources: &'t [&'t str],
     /// Writes a dim as an `i64` in Rust, if dims are over the symbols of a program instead of extents of operands.
     pub dim: Option<&'t dyn Fn(&Dim) -> String>,
 }
@@ -28,7 +28,7 @@ pub struct Texts<'t> {
 impl<'t> Texts<'t> {
     /// The parts of the call of a rule.
     pub fn of_rule(rules: &'t str, operands: &'t [String]) -> Self {
-        Self { rules, operands, own: "", target: "", said: &[], dim: None }
+        Self { rules, operands, own: "", target: "", sources: &[], dim: None }
     }
 }
 
@@ -106,7 +106,7 @@ pub(super) struct SourceText(pub(super) usize);
 
 impl Text for SourceText {
     fn text(&self, at: &Texts<'_>) -> String {
-        format!("{:?}", at.said.get(self.0).unwrap_or(&""))
+        format!("{:?}", at.sources.get(self.0).unwrap_or(&""))
     }
 }
 

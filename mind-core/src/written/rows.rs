@@ -26,7 +26,7 @@ pub(super) struct Row {
     /// The extents of the result, if they are written as literals. One may be -1.
     pub(super) extents: Option<Vec<i64>>,
     /// The witnesses whose extents occur in attributes.
-    pub(super) lenders: Range<usize>,
+    pub(super) extent_witnesses: Range<usize>,
 }
 
 /// The operands that have the element type of a result.
@@ -75,9 +75,9 @@ pub(crate) enum Kind {
     Given,
     /// No work: the elements are those of the operand.
     View,
-    /// A function of each element that is about as fast as reading the element.
+    /// An elementwise function that is about as fast as reading the element.
     Cheap,
-    /// A function of each element that is slower.
+    /// An elementwise function that is slower.
     Expensive,
     /// Each element is known, or is an element of the operand at another position. It is computed wherever it is
     /// needed.
@@ -95,7 +95,7 @@ impl Row {
             like: None,
             axes: Some(Axes::Of(0)),
             extents: None,
-            lenders: 0..0,
+            extent_witnesses: 0..0,
         }
     }
 
@@ -161,7 +161,7 @@ impl Row {
             0 | 1 => self,
             count => {
                 let witnesses = 1..self.witnesses.end.max(count);
-                Self { witnesses, lenders: 1..count, ..self.alone(0) }
+                Self { witnesses, extent_witnesses: 1..count, ..self.alone(0) }
             }
         }
     }

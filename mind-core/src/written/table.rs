@@ -154,7 +154,7 @@ statements! {
         is: Row {
             elements: Elements::Own(DType::I64),
             witnesses: 0..operands(shape),
-            lenders: 0..operands(shape),
+            extent_witnesses: 0..operands(shape),
             ..Row::kernel().written(shape)
         },
         rule: iota(sizes(shape), axis),
@@ -818,8 +818,8 @@ impl Op {
 
     /// The operands whose extents occur in attributes. They are witnesses, which come after the written operands and
     /// before any others.
-    pub(crate) fn lenders(&self) -> Range<usize> {
-        row(self).lenders
+    pub(crate) fn extent_witnesses(&self) -> Range<usize> {
+        row(self).extent_witnesses
     }
 
     /// Whether the elements of this operand are read; otherwise it is a witness.

@@ -37,10 +37,11 @@ SIMD level and for every number of threads. On XLA, elementwise functions have [
 
 ### Sums
 
-`Sum` and `Mean` add chains of 32 elements in order. Kahan's compensated summation corrects the rounding of each chain.
-The error therefore hardly grows with the number of elements: the sum of ten million times `0.1` in `f32` is within
-`1.2e-5` of the exact sum, over any axes. The bound is relative to the sum of magnitudes, so the relative error can be
-large if the elements cancel.
+`Sum` and `Mean` add elements in chains: of 64 terms in each lane of a sum in at least 16 lanes, and of 32 terms in
+other sums. A term is one element, or the sum of four. Kahan's compensated summation adds the results of the chains. The
+error therefore hardly grows with the number of elements: the sum of ten million times `0.1` in `f32` is within `1.2e-5`
+of the exact sum, over any axes. The bound is relative to the sum of magnitudes, so the relative error can be large if
+the elements cancel.
 
 ### Products
 
@@ -65,8 +66,8 @@ differ, within the same bounds.
 
 ### Derivatives of elementwise functions
 
-Each elementwise function states an error bound for its derivative with respect to (\"by\") each operand, in ulp of the
-exact derivative, for a cotangent of 1. Another cotangent adds the rounding of a product. `tests/emitted` compiles the
+Each elementwise function states an error bound for its derivative with respect to each operand, in ulp of the exact
+derivative, for a cotangent of 1. Another cotangent adds the rounding of a product. `tests/emitted` compiles the
 gradient of each function, runs it at every SIMD level of the processor and compares the results with mpmath.
 
 - **Numbers**: operands of all sizes, near the ends of each domain, near poles and zeros, and at the boundaries between
@@ -96,7 +97,7 @@ fn the_page_of_operations_is_current() {
 }
 
 #[test]
-fn the_documentation_of_the_language_names_every_function_of_elements() {
+fn the_documentation_of_the_language_names_every_elementwise_function() {
     let table = table_of_language();
     for name in Map::ALL.iter().filter_map(|map| map.row().function()) {
         let named = table.contains(&format!("`{name}`")) || table.contains(&format!("`{name}("));
@@ -228,11 +229,11 @@ fn slope_errors(row: &OpInfo) -> Option<String> {
     if errors.iter().all(|(error, _)| error == first) {
         return Some(first.clone());
     }
-    let by_operand = errors.iter().map(|(error, formal)| format!("{error} by `{formal}`"));
-    Some(by_operand.collect::<Vec<_>>().join("; "))
+    let of_each = errors.iter().map(|(error, formal)| format!("{error} with respect to `{formal}`"));
+    Some(of_each.collect::<Vec<_>>().join("; "))
 }
 
-/// The error bound of the derivative by an operand.
+/// The error bound of the derivative with respect to an operand.
 fn slope_error(mnemonic: &str, position: usize) -> Option<String> {
     let prefix = format!("{mnemonic}.{position} ");
     let (narrow, wide) = SLOPE_BOUNDS.lines().find_map(|line| line.strip_prefix(&prefix))?.split_once(' ')?;

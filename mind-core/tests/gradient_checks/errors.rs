@@ -117,7 +117,7 @@ fn an_output_that_is_not_one_float_is_e5004() {
         let (code, message) = error(&two, &scalar_options(&[0], profile));
         assert_eq!(
             (code, message.as_str()),
-            ("E5004", "there are 2 outputs, f32, f32; needed one, or a cotangent each")
+            ("E5004", "there are 2 outputs, f32, f32; needed one output, or one cotangent per output")
         );
 
         let integers = build(&[Type::scalar(DType::I64), f32s(&[])], |b, inputs| {

@@ -342,7 +342,7 @@ pub fn run(module: &Canonical, arguments: &[Array]) -> Vec<Array> {
         .unwrap_or_else(|error| panic!("{error} in\n{}", core_ir::print(module)));
     let optimised =
         verify((*optimise(module)).clone(), Profile::Extended).expect("optimised modules are valid");
-    let again = interp::run(&optimised, arguments).expect("what runs runs optimised");
+    let again = interp::run(&optimised, arguments).expect("a module that runs runs optimised");
     let bits = |value: &Array| {
         value
             .elements

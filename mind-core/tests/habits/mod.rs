@@ -57,7 +57,7 @@ fn each_mistake_is_told_once_at_its_tokens_with_the_way_out() {
             continue;
         };
         if underlined(&case.wrong, diag.site).is_none() {
-            fault("what is underlined is no part of the program");
+            fault("the marked text is not a part of the program");
         }
         if let Some(word) = INTERNAL.iter().find(|word| said.contains(**word)) {
             fault(&format!("`{word}` is no word of the user's"));
@@ -260,7 +260,7 @@ fn mistakes(text: &str) -> Vec<Diag> {
             diags.extend(more);
             for function in &lowered.functions {
                 if let Some(source) = &function.program {
-                    verify(source.module.clone(), Profile::Extended).expect("what is lowered verifies");
+                    verify(source.module.clone(), Profile::Extended).expect("lowered modules are valid");
                 }
                 if let Some(result) = pipeline::compile(function) {
                     diags.keep(result);

@@ -47,7 +47,8 @@ fn an_extent_that_no_symbol_gives_is_named() {
     for extent in [1, 4] {
         let error = run(&module, &[f32s(&[extent], &vec![0.; extent])]).unwrap_err();
         assert_eq!(error.code, Code::E6009);
-        assert!(error.message.ends_with("which 2 * N + 1 is for no extents"), "{error}");
+        let end = format!("but no extents make 2 * N + 1 equal to {extent}");
+        assert!(error.message.ends_with(&end), "{error}");
     }
 }
 

@@ -61,7 +61,7 @@ pub fn compiled(file: &str, program: &str) -> Canonical {
     assert!(mistakes.is_empty(), "{program}\n{}", listed(&mistakes));
     let function = lowered.functions.into_iter().next_back().expect("the program has a function");
     let module = function.program.expect("it has no mistake").module;
-    canonicalise(verify(module, Profile::Extended).expect("what is lowered verifies"))
+    canonicalise(verify(module, Profile::Extended).expect("lowered modules are valid"))
 }
 
 /// Compiles an expression that calls functions of a library file by their plain names, with leaves of these types.
@@ -75,7 +75,7 @@ pub fn expression(
     let types = leaf_types(&program, leaves).ok_or("a leaf has no type")?;
     let module = open::instantiate(&program, &types).map_err(|diag| diag.message)?;
     let names = program.leaves.iter().map(|leaf| leaf.text.clone()).collect();
-    Ok((canonicalise(verify(module, Profile::Extended).expect("what is lowered verifies")), names))
+    Ok((canonicalise(verify(module, Profile::Extended).expect("lowered modules are valid")), names))
 }
 
 /// The program with qualified calls: for example, calls of functions of `nn` get the prefix `nn::`.

@@ -46,7 +46,7 @@ fn operators_take_one_element_type() {
 }
 
 #[test]
-fn functions_of_elements() {
+fn elementwise_functions() {
     let types = DType::ALL
         .into_iter()
         .flat_map(|dtype| shapes().into_iter().map(move |shape| Type::new(dtype, &shape)));

@@ -68,6 +68,6 @@ fn every_function_of_rust_is_named() {
 fn every_one_is_named(text: &str) {
     let module = mic::parse(text, &Limits::default()).expect("it is right");
     let error = refused(module, &[]);
-    assert_eq!(error.to_string(), "functions of Rust have no StableHLO: `my::one`, `my::two`");
+    assert_eq!(error.to_string(), "Rust functions cannot be lowered to StableHLO: `my::one`, `my::two`");
     assert_eq!(error.code(), Code::E6010);
 }

@@ -117,7 +117,7 @@ fn some_extents(module: &Module) -> Options {
 }
 
 #[test]
-fn every_function_of_elements_is_lowered_at_every_type_that_it_takes() {
+fn every_elementwise_function_is_lowered_at_every_type_that_it_takes() {
     for map in Map::ALL {
         let row = map.row();
         for dtype in DType::ALL.into_iter().filter(|dtype| row.takes(*dtype)) {

@@ -107,14 +107,14 @@ fn a_process_killed_at_200_moments_leaves_a_whole_file_each_time() {
         let found = steps(&path);
         match stop {
             Some(_) => {
-                assert_eq!(found, last, "what was not finished is not there");
+                assert_eq!(found, last, "an unfinished save leaves no trace");
                 assert!(fs::metadata(beside(&path)).expect("it stays").len() < length);
             }
-            None => assert!(found >= told.expect("a step was told"), "what was told to be saved is there"),
+            None => assert!(found >= told.expect("a step was told"), "a reported save is there"),
         }
         last = found;
     }
-    safetensors::save(&path, &run(last)).expect("what stays beside is used again");
+    safetensors::save(&path, &run(last)).expect("the file left beside is used again");
     assert_eq!(fs::read_dir(folder.path()).expect("it is a folder").count(), 1);
 }
 

@@ -27,8 +27,8 @@
 //!     let __form = rt::join(rt::join(form_0, form_1), form_2);
 //!     let axes_3 = rt::axes::at(axes_0, axes_1);
 //!     let axes_4 = rt::axes::broadcast(axes_3, axes_2);
-//!     let __shapes = (rt::axes::inferred::<0, _, _>(__expr, axes_4),); // for `x + b` the shape of a leaf, if it is
-//!     known
+//!     // For `x + b` the shape of a leaf, if it is known.
+//!     let __shapes = (rt::axes::inferred::<0, _, _>(__expr, axes_4),);
 //!     let __results = run(__expr, __form, __shapes, …);
 //!     rt::give(__form, axes_4, __results.0)
 //! } }

@@ -76,7 +76,7 @@ fn statement(program: &Program, node: &Node) -> TokenStream {
     }
     let rank = node.operands.first().map_or("0".to_owned(), |operand| format!("n{}.rank()", operand.index()));
     let places: Vec<_> = spot.places().map(|(written, site)| (is_about(written, &rank), site)).collect();
-    or_fail(spot.site, &places, &rule, &context(&spot.said(), &operands))
+    or_fail(spot.site, &places, &rule, &context(&spot.message_name(), &operands))
 }
 
 /// A condition: whether `failure` is about this attribute or subscript.

@@ -211,8 +211,8 @@ fn watched(program: &Program, values: &Values<'_>, node: NodeId, text: &mut Stri
     made_of.dedup();
     let delivered = program.result.nodes().contains(&node);
     let search = Search { value: id(node), made_of, delivered };
-    let said = said(program, node);
-    let _ = writeln!(text, "rt::searched({value}, {});", said.watched(&search, known.op.is_input()));
+    let described = watched_text(program, node);
+    let _ = writeln!(text, "rt::searched({value}, {});", described.watched(&search, known.op.is_input()));
 }
 
 /// The operands whose elements a node reads.
@@ -223,7 +223,7 @@ fn read_by(program: &Program, node: NodeId) -> impl Iterator<Item = NodeId> + '_
 }
 
 /// The description of a node in messages.
-fn said(program: &Program, node: NodeId) -> WatchedText {
+fn watched_text(program: &Program, node: NodeId) -> WatchedText {
     if let Some(leaf) = program.node(node).op.input_name() {
         let leaf = &program.leaves[leaf.index()];
         return WatchedText { name: leaf.text.clone(), ..WatchedText::default() };
@@ -259,7 +259,7 @@ fn kernel(program: &Program, values: &Values<'_>, node: NodeId, text: &mut Strin
             },
         )
         .collect();
-    let said: Vec<&str> = known
+    let sources: Vec<&str> = known
         .spot
         .iter()
         .flat_map(|spot| &spot.operands)
@@ -267,7 +267,7 @@ fn kernel(program: &Program, values: &Values<'_>, node: NodeId, text: &mut Strin
         .collect();
     let (own, target) = (ty(node), values.target(node));
     let texts =
-        Texts { rules: RULES, operands: &operands, own: &own, target: &target, said: &said, dim: None };
+        Texts { rules: RULES, operands: &operands, own: &own, target: &target, sources: &sources, dim: None };
     for call in check_text(&known.op, &texts).into_iter().chain([kernel_text(&known.op, &texts)]) {
         let _ = writeln!(text, "rt::{call};");
     }

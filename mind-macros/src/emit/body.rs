@@ -26,7 +26,7 @@ pub(super) struct Body<'p> {
     /// The name of the function, for run-time errors.
     pub(super) function: &'p str,
     pub(super) wishes: &'p dyn Fn(ValueId) -> Option<String>,
-    pub(super) said: &'p dyn Fn(ValueId) -> WatchedText,
+    pub(super) watched_text: &'p dyn Fn(ValueId) -> WatchedText,
     pub(super) names: Names,
     pub(super) buffers: HashMap<BufferId, String>,
     /// The single numbers that steps have computed so far, and their element types.

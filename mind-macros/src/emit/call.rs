@@ -23,7 +23,7 @@ pub(super) fn emit(body: &mut Body<'_>, call: &Call) {
         operands: &operands,
         own: &own,
         target: &target,
-        said: &[],
+        sources: &[],
         dim: Some(&signed),
     };
     if let Some(axis) = call.op.updated_axis()

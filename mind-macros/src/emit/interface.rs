@@ -65,7 +65,7 @@ impl Interface {
         // The names of parts must not collide with those of parameters.
         let mut taken = Vec::new();
         for (position, parameter) in structs.into_iter().rev() {
-            let (parts, own) = taken_apart(parameter, &mut names);
+            let (parts, own) = destructured(parameter, &mut names);
             taken.push(parts);
             arguments.splice(position..position, own);
         }
@@ -200,7 +200,7 @@ fn ending_at(ty: TokenStream, end: Span) -> TokenStream {
 }
 
 /// The pattern of the parts of a struct and the expression to match, and the arguments for the functions of the module.
-fn taken_apart(parameter: &Parameter, names: &mut Names) -> ((TokenStream, TokenStream), Vec<TokenStream>) {
+fn destructured(parameter: &Parameter, names: &mut Names) -> ((TokenStream, TokenStream), Vec<TokenStream>) {
     let Parameter { name, structure, update, .. } = parameter;
     let leaves = structure.named_leaves();
     let parts: Vec<Ident> = leaves.iter().map(|_| names::ident(&names.fresh("__mind_part"))).collect();

@@ -28,7 +28,7 @@ pub struct Item<'a> {
     /// The span of a value of the planned module in the program.
     pub value_span: &'a dyn Fn(ValueId) -> Option<Span>,
     /// The description of a watched value of the planned module.
-    pub value_said: &'a dyn Fn(ValueId) -> WatchedText,
+    pub watched_text: &'a dyn Fn(ValueId) -> WatchedText,
     /// The constants of the module.
     pub constants: Constants,
     /// The items by which other blocks import the function.

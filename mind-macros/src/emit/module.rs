@@ -37,7 +37,7 @@ impl Emitter<'_> {
             item.plan,
             &item.name.to_string(),
             item.value_name,
-            item.value_said,
+            item.watched_text,
             item.lengths,
         ));
         let check = check(item, signature);

@@ -34,7 +34,7 @@ pub(super) fn run(
     plan: &Plan,
     function: &str,
     wishes: &dyn Fn(ValueId) -> Option<String>,
-    said: &dyn Fn(ValueId) -> WatchedText,
+    watched_text: &dyn Fn(ValueId) -> WatchedText,
     lengths: Lengths,
 ) -> String {
     let mut names = Names::new();
@@ -51,7 +51,7 @@ pub(super) fn run(
         symbols: plan.symbols.clone(),
         function,
         wishes,
-        said,
+        watched_text,
         names,
         buffers: HashMap::new(),
         locals: HashMap::new(),
@@ -305,7 +305,7 @@ impl Body<'_> {
             Watch::Show(label) => format!("show({label:?}, {dims}, {elements})"),
             Watch::Search(search) => {
                 let is_given = search.made_of.is_empty() && search.value.index() < self.plan.inputs.len();
-                let watched = (self.said)(search.value).watched(search, is_given);
+                let watched = (self.watched_text)(search.value).watched(search, is_given);
                 format!("search({dims}, {elements}, {watched})")
             }
         };

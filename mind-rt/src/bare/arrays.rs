@@ -80,7 +80,7 @@ fn copied<'a, T: Element, D: Dimension, S: Shape>(
 ) -> Result<Read<'a, T, S>, Error> {
     let mut tensor = Tensor::try_stale_with(shape)?;
     ArrayViewMut::from_shape(array.raw_dim(), tensor.as_mut_slice())
-        .expect("the elements are as many as the shape has")
+        .expect("the shape has this element count")
         .assign(array);
     Ok(Read::Copied(tensor))
 }

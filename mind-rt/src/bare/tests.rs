@@ -24,7 +24,7 @@ fn inner(a: &[i64], b: &[i64]) -> i64 {
 fn run(ty: &Type, f: impl FnOnce(&mut [i64])) -> Vec<i64> {
     let mut out = vec![-99; count(ty) + 2];
     f(&mut out);
-    assert_eq!(out[count(ty)..], [-99; 2], "what follows in the slot is left alone");
+    assert_eq!(out[count(ty)..], [-99; 2], "the rest of the slot is not written");
     out.truncate(count(ty));
     out
 }

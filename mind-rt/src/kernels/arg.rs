@@ -137,7 +137,7 @@ fn first_of<T: Functions + Reduce>(row: &[T], extreme: T) -> usize {
     } else {
         row.iter().position(|x| *x == extreme)
     };
-    found.unwrap_or_else(|| internal_error("what is largest of a row is not in it"))
+    found.unwrap_or_else(|| internal_error("the extreme of a row is not in it"))
 }
 
 #[inline(always)]

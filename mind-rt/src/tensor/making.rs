@@ -22,7 +22,7 @@ impl<T: Numeric, S: StaticShape> Tensor<T, S> {
     /// If the memory cannot be allocated (E6004). The same holds for all functions here that make a tensor.
     #[must_use]
     #[track_caller]
-    pub fn ones(/* of the type's extents; of others: `Tensor::ones_with((5, 3))` */) -> Self {
+    pub fn ones(/* The type has the extents. To pass them, write `Tensor::ones_with((5, 3))`. */) -> Self {
         Self::ones_with(S::SHAPE)
     }
 
@@ -36,7 +36,7 @@ impl<T: Numeric, S: StaticShape> Tensor<T, S> {
     /// ```
     #[must_use]
     #[track_caller]
-    pub fn eye(/* of the type's extents; of others: `Tensor::eye_with((5, 5))` */) -> Self
+    pub fn eye(/* The type has the extents. To pass them, write `Tensor::eye_with((5, 5))`. */) -> Self
     where
         S: Rank<2>,
     {

@@ -296,15 +296,15 @@ mod tests {
     fn a_tensor_comes_back_as_it_was() {
         let x: Matrix = Tensor::from_fn_with((3, Const), |[i, j]| (2 * i + j) as f32 / 3.0);
         let text = serde_json::to_string(&x).expect("finite numbers");
-        assert_eq!(serde_json::from_str::<Matrix>(&text).expect("what was written"), x);
+        assert_eq!(serde_json::from_str::<Matrix>(&text).expect("written text is read"), x);
         assert_eq!(serde_json::to_string(&x.view()).expect("finite numbers"), text);
         let scalar: Tensor![bool;] = Tensor::from(true);
         let text = serde_json::to_string(&scalar).expect("a truth value");
         assert_eq!(text, r#"{"v":1,"dim":[],"data":[true]}"#);
-        assert_eq!(serde_json::from_str::<Tensor![bool;]>(&text).expect("what was written"), scalar);
+        assert_eq!(serde_json::from_str::<Tensor![bool;]>(&text).expect("written text is read"), scalar);
         let none = Tensor::<i64, _>::zeros_with((0, 7));
         let text = serde_json::to_string(&none).expect("nothing");
-        assert_eq!(serde_json::from_str::<Tensor![i64; ?, ?]>(&text).expect("what was written"), none);
+        assert_eq!(serde_json::from_str::<Tensor![i64; ?, ?]>(&text).expect("written text is read"), none);
     }
 
     #[test]

@@ -396,7 +396,10 @@ impl Executable {
     pub fn execute(&self, arguments: &[Vec<&Buffer>]) -> Result<Vec<Vec<Buffer>>, Failure> {
         let table = &self.client.table;
         let count = arguments.first().map_or(0, Vec::len);
-        assert!(arguments.iter().all(|list| list.len() == count), "all devices have as many arguments");
+        assert!(
+            arguments.iter().all(|list| list.len() == count),
+            "all devices have the same number of arguments"
+        );
         let lists = arguments.iter().map(|list| list.iter().map(|buffer| buffer.buffer).collect());
         let lists: Vec<Vec<Opaque>> = lists.collect();
         let argument_lists: Vec<*const Opaque> = lists.iter().map(Vec::as_ptr).collect();

@@ -63,7 +63,7 @@ fn functions_are_as_exact_as_is_recorded() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert_eq!(lines.next(), None, "of a function that is not there");
+    assert_eq!(lines.next(), None, "a line of a function that does not exist");
 }
 
 /// Whether errors of the function can be measured: it takes floats and returns floats of the same type.
@@ -74,7 +74,7 @@ fn has_errors(row: &Row) -> bool {
 /// The bounds in the line of the function `name`.
 fn bounds(line: &str, name: &str) -> Vec<Option<f64>> {
     let mut words = line.split(' ');
-    assert_eq!(words.next(), Some(name), "the line of a function is missing, or is another's");
+    assert_eq!(words.next(), Some(name), "the next line is not of this function");
     words.map(|word| word.parse().ok()).collect()
 }
 
@@ -97,7 +97,7 @@ fn measure(client: &Client, map: Map, exact: &Exact) -> [Option<Worst>; 4] {
     [value, wide_value, slope, wide_slope]
 }
 
-/// The largest errors of values and of gradients in an element type.
+/// The largest error of values and the largest error of gradients, in one element type.
 fn of_type(client: &Client, map: Map, dtype: DType, exact: &Exact) -> [Option<Worst>; 2] {
     let row = map.row();
     let name = format!("{} of {dtype}", row.mnemonic);
@@ -108,7 +108,7 @@ fn of_type(client: &Client, map: Map, dtype: DType, exact: &Exact) -> [Option<Wo
     let order = orders(row);
     let exact_values = values(row, dtype, exact, &operands);
     let mut value = worst(row, dtype, &operands, &found, &exact_values, order);
-    // Here only the nearest `f64` is known, which may be half a unit away from the exact value.
+    // The reference is the nearest `f64`, which may be half a unit away from the exact value.
     if let (DType::F64, Exactness::Rounded, Some(value)) = (dtype, row.exactness, &mut value) {
         value.error += 0.5;
     }
@@ -142,7 +142,7 @@ fn operands(row: &Row, dtype: DType, exact: &Exact) -> Vec<Vec<f64>> {
     let round = |x: f64| if dtype == DType::F32 { f64::from(x as f32) } else { x };
     let lines = exact.of(row.mnemonic).iter().map(|line| line.operands.iter().copied().map(round).collect());
     let lines: Vec<Vec<f64>> = lines.collect();
-    // In `f64`, a function that is not rounded correctly has no other exact results.
+    // In `f64`, the only exact results of a function that is not correctly rounded are those in the file.
     if row.formals.contains(&"n") || (dtype == DType::F64 && is_approximate(row)) {
         return lines;
     }
@@ -197,7 +197,8 @@ fn elements(dtype: DType, numbers: Vec<f64>) -> Elements {
 /// An exact result: a float, and the difference of the exact result from it, in units in its last place.
 type Precise = (f64, f64);
 
-/// Exact values: from the reference if it is correct to the last place, otherwise from the file of exact results.
+/// Exact values: in `f64` from the file of exact results, if the function is not correctly rounded; otherwise from the
+/// reference.
 fn values(row: &Row, dtype: DType, exact: &Exact, operands: &[Vec<f64>]) -> Vec<Precise> {
     if dtype == DType::F64 && is_approximate(row) {
         return recorded_for(exact, row.mnemonic, operands);
@@ -211,7 +212,8 @@ fn values(row: &Row, dtype: DType, exact: &Exact, operands: &[Vec<f64>]) -> Vec<
     exact.map(|operands| ((row.float)(&operands), 0.0)).collect()
 }
 
-/// Exact derivatives by an operand: from the file of exact results, otherwise from the interpreter in `f64`.
+/// Exact derivatives with respect to an operand: in `f64` from the file of exact results, if the function is not
+/// correctly rounded; otherwise from the interpreter in `f64`.
 fn derivatives(
     map: Map,
     dtype: DType,
@@ -236,7 +238,7 @@ fn recorded_for(exact: &Exact, name: &str, operands: &[Vec<f64>]) -> Vec<Precise
     let lines = exact.of(name);
     assert!(!lines.is_empty(), "`ci/exact` has no `{name}`");
     let same = lines.iter().map(|line| &line.operands).eq(operands.iter());
-    assert!(same, "the operands of `{name}` are those of the lines");
+    assert!(same, "`{name}` is evaluated at the operands in the file");
     lines.iter().map(|line| (line.result, line.rest)).collect()
 }
 
@@ -280,7 +282,7 @@ impl Limits {
         }
     }
 
-    /// Whether errors are measured at these operands. An order of derivatives is at most `order`.
+    /// Whether errors are measured at these operands. An operand that is the order of a derivative is at most `order`.
     fn has(&self, row: &Row, operands: &[f64], order: f64) -> bool {
         let has_order = !row.formals.contains(&"n") || operands[0] <= order;
         has_order && operands.iter().all(|x| self.is_within(*x))

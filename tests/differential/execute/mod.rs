@@ -16,7 +16,7 @@ use mind_core::{
     dim::{Bindings, Dim, Symbol},
     interp::{Array, Elements, apply},
     ir::{Access, Guard, Padding, ValueId},
-    loops::{Done, Product, epilogue, nest as lowered, product},
+    loops::{LoweredNest, Product, epilogue, nest as lowered, product},
     plan::{
         Argument, Buffer, BufferId, Carry, Condition, Conv2d, ConvKind, Integers, Location, Loop, MatMul,
         Plan, Returned, Scalar, Source, Step, Strips, View,
@@ -288,8 +288,8 @@ impl Run<'_> {
             }
             Step::Load { result, from } => _ = self.locals.insert(*result, self.gathered(from)),
             Step::Nest(nest) if self.nests == Nests::Lowered => match lowered(self.plan, nest) {
-                Done::Looped(loops) => self.loops(&loops),
-                Done::Copied { from, to } => {
+                LoweredNest::Looped(loops) => self.loops(&loops),
+                LoweredNest::Copied { from, to } => {
                     let elements = self.gathered(&from);
                     self.store_buffer(to, elements);
                 }
@@ -314,12 +314,12 @@ impl Run<'_> {
                 let extent =
                     if let Condition::BeBelow(extent) = must { Some(self.size(extent)) } else { None };
                 match_elements!(self.integers(integers), Elements(integers) {
-                    truths => panic!("what is checked are integers"),
+                    truths => panic!("checks are of integers"),
                     integers => match extent {
                         Some(extent) => rt::check_indices(&integers, extent, "test")?,
                         None => rt::check_divisors(&integers, "test")?,
                     },
-                    floats => panic!("what is checked are integers"),
+                    floats => panic!("checks are of integers"),
                 });
             }
             Step::Call(call) => {

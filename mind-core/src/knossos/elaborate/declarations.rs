@@ -22,7 +22,7 @@ type Parameter<'a> = (&'a str, TypeId);
 impl<'a> Elaborator<'_, 'a> {
     pub(super) fn declarations(&mut self) {
         for form in &self.forms.top {
-            self.foretell(*form);
+            self.predeclare(*form);
         }
         for form in &self.forms.top {
             self.declaration(*form);
@@ -32,18 +32,18 @@ impl<'a> Elaborator<'_, 'a> {
     /// Declares a function of the prelude in advance if the program declares it, defines it or defines a derivative of
     /// it, so that earlier calls also refer to the program's function. Errors are dropped here and reported when the
     /// form is read.
-    fn foretell(&mut self, form: FormId) {
+    fn predeclare(&mut self, form: FormId) {
         let Some(&[head, name, ty, parameters, ..]) = self.forms.list(form) else { return };
         let keyword = self.forms.name(head);
         if !matches!(keyword, Some("def" | "edef")) || self.is_old_derivative(name) {
             return;
         }
         let mut unsaid = std::mem::take(self.diags);
-        self.foretell_function(keyword == Some("def"), form, name, ty, parameters);
+        self.predeclare_function(keyword == Some("def"), form, name, ty, parameters);
         std::mem::swap(self.diags, &mut unsaid);
     }
 
-    fn foretell_function(
+    fn predeclare_function(
         &mut self,
         is_defined: bool,
         at: FormId,

@@ -91,7 +91,7 @@ impl Writer<'_> {
             Operation::Call(id) => self.call(*id, operands, &tree),
             Operation::Accumulator => self.accumulator(operands[0], *result),
             Operation::AddTo(steps) => {
-                let (value, indices) = operands[1..].split_last().expect("what is added comes last");
+                let (value, indices) = operands[1..].split_last().expect("the added value comes last");
                 let part = self.part(operands[0], steps, indices);
                 self.add_to(&part, *value);
                 Repr::unit()

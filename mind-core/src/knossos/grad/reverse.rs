@@ -118,7 +118,7 @@ pub(super) fn halves(program: &mut Program, of: FunctionId, source: &Body, secon
     let firsts = program.function(of).parameters.clone();
     let mut this = Reverse::new(program, of, source);
     let mut given = this.b.begin(&parameters).into_iter();
-    let mut next = || given.next().expect("a signature has what is taken of it");
+    let mut next = || given.next().expect("the signature has all of these parameters");
     let (tape, change) = match second {
         Derivative::Pullback => (next(), next()),
         _ => {
@@ -207,7 +207,7 @@ impl<'p> Reverse<'p> {
     }
 
     pub(super) fn close_frame(&mut self) -> Kept {
-        let frame = self.frames.pop().expect("whoever closes a frame opened it");
+        let frame = self.frames.pop().expect("a frame is open");
         self.program.layouts[frame.kept.layout.index()] = frame.types.into();
         frame.kept
     }
@@ -219,7 +219,7 @@ impl<'p> Reverse<'p> {
     fn frame_of(&self, value: ValueId) -> usize {
         let home = self.home[value.index()];
         let frame = self.frames.iter().rposition(|frame| frame.block == home);
-        frame.expect("a value is asked for where its block is under way")
+        frame.expect("the frame of the value's block is open")
     }
 
     /// The nesting depth of the second half of a value's block.
@@ -406,7 +406,7 @@ impl<'p> Reverse<'p> {
         if let Some(found) = self.cotangents.get(&accumulator) {
             return Some(*found);
         }
-        let made = self.made(accumulator).expect("those of parameters are known");
+        let made = self.made(accumulator).expect("the cotangents of parameters are known");
         match &made.operation {
             Operation::Part(steps) => {
                 let whole = self.cotangent(made.operands[0], zero)?;

@@ -73,11 +73,11 @@ struct Call<'p> {
 struct Task<'p> {
     block: &'p Block,
     next: usize,
-    then: Then<'p>,
+    then: Continuation<'p>,
 }
 
 /// The use of a block's result.
-enum Then<'p> {
+enum Continuation<'p> {
     /// The result of the run.
     Finish,
     /// The result of a call, for this value in the calling body.
@@ -113,7 +113,7 @@ impl<'p> Machine<'p> {
             let task = self.tasks.pop().expect("it was there above");
             let result = self.get(task.block.result).clone();
             match task.then {
-                Then::Finish => {
+                Continuation::Finish => {
                     self.charge_for(&[&result])?;
                     // Room for the copy without tapes, which shares nothing, and for printing it.
                     let bytes = result.bytes_up_to(self.options.most_bytes);
@@ -125,12 +125,12 @@ impl<'p> Machine<'p> {
                         steps: self.steps,
                     });
                 }
-                Then::Return(value) => {
+                Continuation::Return(value) => {
                     self.calls.pop();
                     self.set(value, result);
                 }
-                Then::Set(value) => self.set(value, result),
-                Then::Turn(turns) => self.end_turn(turns, result)?,
+                Continuation::Set(value) => self.set(value, result),
+                Continuation::Turn(turns) => self.end_turn(turns, result)?,
             }
         }
     }
@@ -207,7 +207,11 @@ impl<'p> Machine<'p> {
             values[parameter.index()] = argument;
         }
         self.calls.push(Call { function: id, body, values });
-        self.tasks.push(Task { block, next: 0, then: result.map_or(Then::Finish, Then::Return) });
+        self.tasks.push(Task {
+            block,
+            next: 0,
+            then: result.map_or(Continuation::Finish, Continuation::Return),
+        });
         Ok(())
     }
 
@@ -230,12 +234,12 @@ impl<'p> Machine<'p> {
     fn measure(&self) -> u64 {
         let of_calls = self.calls.iter().map(|call| &call.values[..]);
         let of_loops = self.tasks.iter().flat_map(|task| match &task.then {
-            Then::Turn(turns) => [&turns.elements[..], turns.carried.as_slice()],
-            Then::Finish | Then::Return(_) | Then::Set(_) => [&[][..], &[]],
+            Continuation::Turn(turns) => [&turns.elements[..], turns.carried.as_slice()],
+            Continuation::Finish | Continuation::Return(_) | Continuation::Set(_) => [&[][..], &[]],
         });
         let rooms = self.tasks.iter().map(|task| match &task.then {
-            Then::Turn(turns) => (turns.elements.capacity() - turns.elements.len()) as u64 * PART,
-            Then::Finish | Then::Return(_) | Then::Set(_) => 0,
+            Continuation::Turn(turns) => (turns.elements.capacity() - turns.elements.len()) as u64 * PART,
+            Continuation::Finish | Continuation::Return(_) | Continuation::Set(_) => 0,
         });
         let mut bytes = rooms.sum::<u64>() + self.printed.capacity() as u64;
         bytes += (self.calls.len() * size_of::<Call<'_>>() + self.tasks.len() * size_of::<Task<'_>>()) as u64;
@@ -363,7 +367,7 @@ impl<'p> Machine<'p> {
             Operation::If(then, otherwise) => {
                 let block = if *operands[0] == Value::Bool(true) { then } else { otherwise };
                 let block = call.body.block(*block);
-                self.tasks.push(Task { block, next: 0, then: Then::Set(instruction.result) });
+                self.tasks.push(Task { block, next: 0, then: Continuation::Set(instruction.result) });
                 return Ok(());
             }
             Operation::Assert(check) => match (check, operands[0]) {
@@ -478,7 +482,7 @@ impl<'p> Machine<'p> {
             let carried = carried.clone();
             self.set(*parameter, carried);
         }
-        self.tasks.push(Task { block: turns.block, next: 0, then: Then::Turn(turns) });
+        self.tasks.push(Task { block: turns.block, next: 0, then: Continuation::Turn(turns) });
         Ok(())
     }
 

@@ -11,15 +11,15 @@ use crate::knossos::scalars::Scalar;
 pub(super) fn evaluate(scalar: Scalar, operands: &[&Value]) -> Option<Value> {
     let f = |position: usize| match operands[position] {
         Value::Float(value) => *value,
-        other => unreachable!("{scalar:?} takes a Float and has {other}"),
+        other => unreachable!("{scalar:?}: expected a Float, found {other}"),
     };
     let i = |position: usize| match operands[position] {
         Value::Integer(value) => *value,
-        other => unreachable!("{scalar:?} takes an Integer and has {other}"),
+        other => unreachable!("{scalar:?}: expected an Integer, found {other}"),
     };
     let b = |position: usize| match operands[position] {
         Value::Bool(value) => *value,
-        other => unreachable!("{scalar:?} takes a Bool and has {other}"),
+        other => unreachable!("{scalar:?}: expected a Bool, found {other}"),
     };
     let (float, integer, truth) = (Value::Float, Value::Integer, Value::Bool);
     Some(match scalar {

@@ -152,7 +152,7 @@ pub(super) fn size_value(size: &[usize]) -> Value {
 pub(super) fn integers(value: &Value) -> Vec<i64> {
     let one = |value: &Value| match value {
         Value::Integer(value) => *value,
-        other => unreachable!("an Integer is needed, not {other}"),
+        other => unreachable!("expected an Integer, found {other}"),
     };
     match value {
         Value::Tuple(members) => members.iter().map(one).collect(),
@@ -164,27 +164,27 @@ pub(super) fn integers(value: &Value) -> Vec<i64> {
 pub(super) fn members(value: &Value) -> &[Value] {
     match value {
         Value::Tuple(members) => members,
-        other => unreachable!("a tuple is taken apart, not {other}"),
+        other => unreachable!("expected a tuple, found {other}"),
     }
 }
 
 pub(super) fn tensor(value: &Value) -> &Tensor {
     match value {
         Value::Tensor(tensor) => tensor,
-        other => unreachable!("a tensor is needed, not {other}"),
+        other => unreachable!("expected a tensor, found {other}"),
     }
 }
 
 pub(super) fn float(value: &Value) -> f64 {
     match value {
         Value::Float(value) => *value,
-        other => unreachable!("a Float is needed, not {other}"),
+        other => unreachable!("expected a Float, found {other}"),
     }
 }
 
 pub(super) fn accumulator(value: &Value) -> &Accumulator {
     match value {
         Value::Accumulator(accumulator) => accumulator,
-        other => unreachable!("an accumulator is needed, not {other}"),
+        other => unreachable!("expected an accumulator, found {other}"),
     }
 }

@@ -508,7 +508,7 @@ impl Lowering<'_> {
     /// The element of a row. A constant row has one element.
     fn place(&self, of: Var, view: &View, variables: &Variables, at: Option<&Size>) -> ElementRef {
         let inner = self.rank() - 1;
-        let at = || at.expect("what moves along the elements is read at one").clone();
+        let at = || at.expect("a row that is not constant is read at an element").clone();
         let index = match Along::of(view, inner) {
             Along::Fixed => Size::known(0),
             Along::Consecutive => at(),

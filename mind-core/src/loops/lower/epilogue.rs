@@ -150,11 +150,11 @@ fn finished(mut lowering: Lowering<'_>) -> Writer {
     lowering.out
 }
 
-fn loops(captures: Captures, out: Writer, tells_how: bool) -> Loops {
+fn loops(captures: Captures, out: Writer, depends_on_fusing: bool) -> Loops {
     let (variables, body) = out.finish();
     // A kernel runs the loops at its SIMD level.
     let run = Run::Here;
-    Loops { captures: captures.all, variables, body, totals: Vec::new(), run, tells_how }
+    Loops { captures: captures.all, variables, body, totals: Vec::new(), run, depends_on_fusing }
 }
 
 /// Converts a finish to a nest of one pass, whose rows are those of the product.

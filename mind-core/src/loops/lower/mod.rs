@@ -30,7 +30,7 @@ use writer::Writer;
 
 /// The lowered form of a nest.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Done {
+pub enum LoweredNest {
     /// A copy of elements that are not contiguous. The run time has a blocked copy for it.
     Copied {
         /// The elements that are copied.
@@ -44,9 +44,9 @@ pub enum Done {
 
 /// The lowered form of a step of a plan.
 #[derive(Clone, Debug, PartialEq)]
-pub enum OfStep {
+pub enum LoweredStep {
     /// The form of a nest.
-    Nest(Done),
+    Nest(LoweredNest),
     /// The form of a product.
     Product(Product),
     /// The epilogue of a convolution.
@@ -54,25 +54,25 @@ pub enum OfStep {
 }
 
 /// Lowers a step of a plan; `None` if the step has no loops.
-pub fn of_step(plan: &Plan, step: &Step) -> Option<OfStep> {
+pub fn of_step(plan: &Plan, step: &Step) -> Option<LoweredStep> {
     match step {
-        Step::Nest(of) => Some(OfStep::Nest(nest(plan, of))),
-        Step::MatMul(of) => Some(OfStep::Product(product(plan, of))),
-        Step::Conv2d(of) => Some(OfStep::Convolution(epilogue(plan, &of.finish))),
+        Step::Nest(of) => Some(LoweredStep::Nest(nest(plan, of))),
+        Step::MatMul(of) => Some(LoweredStep::Product(product(plan, of))),
+        Step::Conv2d(of) => Some(LoweredStep::Convolution(epilogue(plan, &of.finish))),
         _ => None,
     }
 }
 
-impl OfStep {
+impl LoweredStep {
     /// The loops, if any.
     pub fn loops(&self) -> Option<&Loops> {
         match self {
-            Self::Nest(Done::Looped(loops)) | Self::Product(Product::Tiny(Whole { loops, .. })) => {
+            Self::Nest(LoweredNest::Looped(loops)) | Self::Product(Product::Tiny(Whole { loops, .. })) => {
                 Some(loops)
             }
             Self::Product(Product::Kernel(Epilogue::Finished(finished)))
             | Self::Convolution(Epilogue::Finished(finished)) => Some(&finished.loops),
-            Self::Nest(Done::Copied { .. })
+            Self::Nest(LoweredNest::Copied { .. })
             | Self::Product(Product::Kernel(Epilogue::Stored(_)))
             | Self::Convolution(Epilogue::Stored(_)) => None,
         }
@@ -80,9 +80,9 @@ impl OfStep {
 }
 
 /// Lowers a nest of a plan.
-pub fn nest(plan: &Plan, nest: &Nest) -> Done {
+pub fn nest(plan: &Plan, nest: &Nest) -> LoweredNest {
     if let Some((from, to)) = transposition(nest) {
-        return Done::Copied { from: from.clone(), to };
+        return LoweredNest::Copied { from: from.clone(), to };
     }
     let cut = Cut::of(nest);
     let mut out = Writer::default();
@@ -100,13 +100,13 @@ pub fn nest(plan: &Plan, nest: &Nest) -> Done {
         (None, Some(elements)) if elements <= WORTH_DISPATCHING => Run::Here,
         (None, Some(_) | None) => Run::Dispatched,
     };
-    Done::Looped(Loops {
+    LoweredNest::Looped(Loops {
         captures: captures.all,
         variables,
         body,
         totals,
         run,
-        tells_how: has_functions(nest),
+        depends_on_fusing: has_functions(nest),
     })
 }
 

@@ -151,7 +151,7 @@ impl<'a> Lowering<'a> {
                     (Part { of: self.captures.target(view), at, len: None }, (&view.strides[axis]).into())
                 }
                 None => {
-                    let values = arrays.next().expect("what is not in memory has values");
+                    let values = arrays.next().expect("elements that are not in memory have an array");
                     (Part::whole(values), Size::known(len))
                 }
             };

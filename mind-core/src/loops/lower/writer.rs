@@ -57,14 +57,14 @@ impl Writer {
     }
 
     pub(super) fn close(&mut self) {
-        let (head, before) = self.open.pop().expect("what is closed was opened");
+        let (head, before) = self.open.pop().expect("a head is open");
         let body = mem::replace(&mut self.body, before);
         self.push(Statement::Do(head, body));
     }
 
     /// All variables and statements, once all heads are closed.
     pub(super) fn finish(self) -> (Vec<Variable>, Vec<Statement>) {
-        assert!(self.open.is_empty(), "what was opened is closed");
+        assert!(self.open.is_empty(), "every head is closed");
         (self.variables, self.body)
     }
 }

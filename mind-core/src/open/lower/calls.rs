@@ -159,7 +159,7 @@ impl Lowering<'_> {
         expr: ExprId,
     ) -> Stop {
         let of_mistake = method && matches!(self.value(arguments[0].value), Value::Poison);
-        if of_mistake || self.is_told_with_its_call(callee, expr) {
+        if of_mistake || self.is_reported_with_its_call(callee, expr) {
             return Stop::Poisoned;
         }
         let name = callee.to_string();

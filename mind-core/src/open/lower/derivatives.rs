@@ -23,7 +23,7 @@ impl Lowering<'_> {
             let is_same = |first: &Vec<NodeId>| first.iter().any(|node| place.contains(node));
             if let Some(first) = places[..position].iter().position(is_same) {
                 let place = wrt[position].place;
-                let message = format!("{} is differentiated with respect to twice", self.text(place));
+                let message = format!("{} is listed twice", self.text(place));
                 let diag = Diag::new(Code::E2008, self.site(place), message);
                 return Err(diag.note_at(self.site(wrt[first].place), "it is listed first").into());
             }

@@ -248,7 +248,7 @@ impl Lowering<'_> {
         match value {
             Value::Poison | Value::Tensor(_) | Value::Literal(_) | Value::Word(_) => {
                 let tensor = self.infer(value.clone(), expr)?.tensor();
-                Ok(Structure::Node(tensor.expect("what is no tuple and no struct is a tensor")))
+                Ok(Structure::Node(tensor.expect("a value that is not a tuple or a struct is a tensor")))
             }
             // An unused value has been reported already.
             Value::Tuple(_) if value.is_unit() && !self.diags.is_empty() => Err(Stop::Poisoned),

@@ -104,7 +104,7 @@ impl Lowering<'_> {
                 }
                 Pattern::Struct { name, fields, rest: others, site } => {
                     let dims = self.dims();
-                    mistakes.extend(dims.taken_apart(name, fields, *others, *site));
+                    mistakes.extend(dims.pattern_errors(name, fields, *others, *site));
                     for field in fields.iter().rev() {
                         let mut part = place.clone();
                         self.push_field(&mut part, &field.name);

@@ -68,9 +68,9 @@ impl Records for Lowering<'_> {
             let needed = dim.substitute(&bindings).map_err(|overflow| {
                 Diag::new(Code::E1008, self.site(expr), format!("`{name}`: {overflow}"))
             })?;
-            let mut lenders = Vec::new();
-            let extent = self.over_operands(&needed, 1, &mut lenders);
-            let others = lenders.into_iter().map(|(node, _)| (node, self.text(expr))).collect();
+            let mut extent_witnesses = Vec::new();
+            let extent = self.over_operands(&needed, 1, &mut extent_witnesses);
+            let others = extent_witnesses.into_iter().map(|(node, _)| (node, self.text(expr))).collect();
             let contract = Contract {
                 label: format!("field `{}` of `{name}`", leaf.text()),
                 pattern: leaf.ty.to_string(),
@@ -183,7 +183,7 @@ impl Lowering<'_> {
         {
             let defined = match self.dims().state(name) {
                 Some(state) if state.given(written).is_none() => {
-                    return Err(self.untold_state(name, base).into());
+                    return Err(self.unknown_parameters(name, base).into());
                 }
                 Some(state) => self.given_state(name, &state, written, None)?,
                 None => self.dims().definition(name)?,
@@ -196,7 +196,7 @@ impl Lowering<'_> {
 
     /// The error for a struct of the library if neither a field nor the base after `..` determines its parameter
     /// struct.
-    fn untold_state(&self, name: &Callee, base: ExprId) -> Diag {
+    fn unknown_parameters(&self, name: &Callee, base: ExprId) -> Diag {
         let text = self.short_text(base);
         let message =
             format!("`..`: expected a `{name}`, found {text}, whose struct of parameters only Rust knows");

@@ -30,12 +30,12 @@ impl Lowering<'_> {
     ///
     /// Extents of other nodes in its attributes become extents of additional operands, which come last.
     pub(super) fn emit(&mut self, mut op: Op, operands: &[NodeId], spot: Spot) -> NodeId {
-        let mut lenders = Vec::new();
+        let mut extent_witnesses = Vec::new();
         for dim in op.dims_mut() {
-            *dim = self.over_operands(dim, operands.len(), &mut lenders);
+            *dim = self.over_operands(dim, operands.len(), &mut extent_witnesses);
         }
-        let lenders = lenders.into_iter().map(|(node, _)| node);
-        let operands: Vec<NodeId> = operands.iter().copied().chain(lenders).collect();
+        let extent_witnesses = extent_witnesses.into_iter().map(|(node, _)| node);
+        let operands: Vec<NodeId> = operands.iter().copied().chain(extent_witnesses).collect();
         self.graph.add(op, &operands, Some(spot))
     }
 }

@@ -64,7 +64,7 @@ pub(crate) fn check(program: &Program, plan: &Plan) {
     let read = |node: NodeId, slots: &[Option<NodeId>], written: &[Option<NodeId>]| {
         let mut node = node;
         loop {
-            match plan.places[node.index()].expect("what is read has a place") {
+            match plan.places[node.index()].expect("a node that is read has a place") {
                 Location::View(of) => node = of,
                 Location::Slot(slot) => return assert_eq!(slots[slot], Some(node)),
                 Location::Result(result) => return assert_eq!(written[result], Some(node)),

@@ -104,7 +104,7 @@ impl<'m> Arranger<'m> {
                     View::scalar(Scalar::Count { count, dtype: *dtype }, shape)
                 }
                 (_, data) => {
-                    let data = data.expect("whatever else is constant is known");
+                    let data = data.expect("the elements of all other constants are known");
                     match data.stored() {
                         1 => View::scalar(Scalar::Constant(data), shape),
                         _ => self.whole(value, Work::Constant(data), Vec::new(), &inst.ty),
@@ -392,7 +392,7 @@ impl<'m> Arranger<'m> {
     }
 
     fn needs(&mut self, view: &View, before: ItemId) {
-        let item = view.buffer().expect("what was just made is in memory");
+        let item = view.buffer().expect("the view was just stored");
         self.items[item.0].needs.push(before);
     }
 

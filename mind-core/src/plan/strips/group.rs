@@ -401,7 +401,7 @@ fn keep_stores(step: &mut Step, keeps: &dyn Fn(&View) -> bool) {
             }
         }
         Step::MatMul(product) => product.finish.stores.retain(|store| keeps(&store.target)),
-        _ => unreachable!("what goes along rows are nests and products"),
+        _ => unreachable!("a group consists of nests and products"),
     }
 }
 

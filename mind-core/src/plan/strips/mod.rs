@@ -95,7 +95,7 @@ pub(super) fn place_parts(buffers: &mut [Buffer]) {
     for position in 0..buffers.len() {
         let Location::Part { of, from } = &buffers[position].place else { continue };
         if let Location::Arena { offset } = &buffers[of.0].place {
-            let offset = offset.add(from).expect("what is inside an arena has its place there");
+            let offset = offset.add(from).expect("a part of a buffer is inside the arena");
             buffers[position].place = Location::Arena { offset };
         }
     }

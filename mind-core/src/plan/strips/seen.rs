@@ -51,17 +51,17 @@ pub(super) fn find(buffers: &[Buffer], steps: &[Step], group: &Group) -> Option<
     let columns = group.rows.columns.as_literal()?;
     let shortened: BTreeSet<BufferId> = buffers_of_rows(buffers, group);
     let with = |ahead: Option<i64>| {
-        let mut behind = Behind::new(buffers, steps, group, &shortened, ahead);
+        let mut hidden = HiddenColumns::new(buffers, steps, group, &shortened, ahead);
         for (step, along) in &group.steps {
-            if !behind.step(&steps[*step], along) {
-                behind.holds = false;
+            if !hidden.step(&steps[*step], along) {
+                hidden.holds = false;
             }
         }
-        behind
+        hidden
     };
     // The fewest columns are chosen that the masks allow and for which the proof holds.
     with(None).masks.found.into_iter().filter(|ahead| *ahead < columns).find_map(|ahead| {
-        let Behind { holds, finite, .. } = with(Some(ahead));
+        let HiddenColumns { holds, finite, .. } = with(Some(ahead));
         holds.then(|| LeftOut { ahead, finite, shortened: shortened.clone() })
     })
 }
@@ -105,7 +105,7 @@ pub(super) fn columns_of(
 }
 
 /// A proof about the elements after the columns that are seen.
-struct Behind<'s> {
+struct HiddenColumns<'s> {
     buffers: &'s [Buffer],
     rows: &'s Rows,
     shortened: &'s BTreeSet<BufferId>,
@@ -120,7 +120,7 @@ struct Behind<'s> {
     holds: bool,
 }
 
-impl<'s> Behind<'s> {
+impl<'s> HiddenColumns<'s> {
     fn new(
         buffers: &'s [Buffer],
         steps: &[Step],

@@ -260,7 +260,7 @@ impl Parser<'_> {
 fn checked(wrt: Wrt) -> Result<Wrt, Diag> {
     for (i, target) in wrt.targets.iter().enumerate() {
         if let Some(first) = wrt.targets[..i].iter().find(|first| first.path.overlaps(&target.path)) {
-            let message = format!("`{}` is differentiated with respect to twice", target.path);
+            let message = format!("`{}` is listed twice", target.path);
             return Err(Diag::new(Code::E2008, target.path.site(), message)
                 .note_at(first.path.site(), "it is listed first"));
         }

@@ -114,7 +114,7 @@ impl Parser<'_> {
         }
         let (axes, _) = self.list(Delimiter::Bracket, EXPECTED, "an operator, `,` or `]`", Self::dim_expr)?;
         if self.at_group(Delimiter::Bracket) {
-            let help = "leading axes stand in one pair of brackets, as `Block[2, 3]`";
+            let help = "write all leading axes in one pair of brackets, as `Block[2, 3]`";
             return Err(self.unexpected("the end of the type").help(help));
         }
         Ok(axes)

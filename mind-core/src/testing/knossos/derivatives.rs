@@ -146,12 +146,12 @@ fn differences(forward: &Value, at: impl Fn(f64) -> Option<Value>) -> Result<Che
         }
         let difference: Vec<_> =
             ahead.iter().zip(&behind).map(|(ahead, behind)| (ahead - behind) / (2.0 * h)).collect();
-        let (error, at) = apart(&forward, &difference);
+        let (error, at) = largest_difference(&forward, &difference);
         if error <= DIFFERENCE_TOLERANCE {
             return Ok(Checked::Right);
         }
         if let Some(before) = before.replace(difference.clone()) {
-            let (noise, _) = apart(&before, &difference);
+            let (noise, _) = largest_difference(&before, &difference);
             let message =
                 format!("gives {}, and the difference of step {h} is {}", forward[at], difference[at]);
             if steadiest.as_ref().is_none_or(|(least, ..)| noise < *least) {
@@ -167,7 +167,7 @@ fn differences(forward: &Value, at: impl Fn(f64) -> Option<Value>) -> Result<Che
 
 /// The largest difference between numbers at the same position, relative to their magnitude or 1, with its position.
 /// The difference from NaN is infinite.
-fn apart(x: &[f64], y: &[f64]) -> (f64, usize) {
+fn largest_difference(x: &[f64], y: &[f64]) -> (f64, usize) {
     let mut worst = (0.0, 0);
     for (position, (x, y)) in x.iter().zip(y).enumerate() {
         let error = (x - y).abs() / x.abs().max(y.abs()).max(1.0);

@@ -153,7 +153,7 @@ impl<'a> Parser<'a> {
         if depth > most || found != INDENT.repeat(depth) {
             let needed = match (most, INDENT.len()) {
                 (0, _) => "needed at the start of its line".to_owned(),
-                (most, each) => format!("needed {each} for each enclosing module, {} at most", each * most),
+                (most, each) => format!("needed {each} spaces per enclosing module, at most {}", each * most),
             };
             let begins = if cursor.peek() == b'#' { "a comment" } else { "an entry" };
             let message = format!("spaces before {begins}, {needed}");

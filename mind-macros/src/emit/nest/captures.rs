@@ -38,7 +38,7 @@ impl Field {
         let fields = loops.captures.iter().filter_map(|Capture { var, source, stride }| {
             let name = printer.name(*var).to_owned();
             let (stride, holds) = (stride.clone(), loops.variable(*var).holds.dtype());
-            let dtype = || holds.expect("what is captured has elements");
+            let dtype = || holds.expect("a captured row has elements");
             let (value, kind) = match source {
                 Captured::Read(buffer) => (body.read(*buffer), Kind::Read(dtype(), stride)),
                 Captured::Written(buffer) => (body.write(*buffer), Kind::Written(dtype(), stride)),

@@ -47,7 +47,7 @@ pub(in crate::emit) fn finished(body: &mut Body<'_>, finished: &Finished) -> Str
     };
     // As in a nest, `by` decides whether functions such as `exp` use fused multiply-adds.
     let head = format!("#[inline(always)] fn block(&mut self, block: rt::Block<'_, {dtype}>)");
-    let (head, by, turbofish) = match loops.tells_how {
+    let (head, by, turbofish) = match loops.depends_on_fusing {
         false => (head, "", ""),
         true => (
             format!(

@@ -10,7 +10,7 @@ use std::fmt::Write;
 
 use mind_core::{
     dim::Dim,
-    loops::{Cut, Done, Loops, Run, Total, nest},
+    loops::{Cut, Loops, LoweredNest, Run, Total, nest},
     plan::{BufferId, Nest, View},
 };
 
@@ -23,8 +23,8 @@ use print::Printer;
 
 pub(super) fn emit(body: &mut Body<'_>, of: &Nest) {
     let loops = match nest(body.plan, of) {
-        Done::Looped(loops) => loops,
-        Done::Copied { from, to } => return copy(body, &from, to),
+        LoweredNest::Looped(loops) => loops,
+        LoweredNest::Copied { from, to } => return copy(body, &from, to),
     };
     let printer = Printer::new(body, &loops);
     let fields = Field::all(body, &loops, &printer);
@@ -81,7 +81,7 @@ impl Item<'_, '_> {
         // A nest with functions such as `exp` takes the type parameter `by`, which decides whether they use fused
         // multiply-adds. The name cannot be that of a symbol, since symbols begin with capital letters (otherwise Rust
         // warns).
-        let (run, by, turbofish) = match self.loops.tells_how {
+        let (run, by, turbofish) = match self.loops.depends_on_fusing {
             false => (run, "", ""),
             true => (
                 format!(
@@ -127,7 +127,7 @@ impl Item<'_, '_> {
 
 /// Emits a call of the blocked copy of the run time.
 fn copy(body: &mut Body<'_>, from: &View, to: BufferId) {
-    let source = body.read(from.buffer().expect("what is copied is in memory"));
+    let source = body.read(from.buffer().expect("a copied view is in memory"));
     let sizes = |dims: &[Dim]| list(&dims.iter().map(|dim| body.extent(dim)).collect::<Vec<_>>());
     let (extents, strides, offset) = (sizes(&from.shape), sizes(&from.strides), body.extent(&from.offset));
     let target = body.write(to);

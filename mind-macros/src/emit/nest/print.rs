@@ -44,7 +44,7 @@ impl<'a> Printer<'a> {
             names.fresh(&wish)
         };
         let names = loops.variables.iter().map(name).collect();
-        Self { loops, names, by: if loops.tells_how { "by" } else { "rt" } }
+        Self { loops, names, by: if loops.depends_on_fusing { "by" } else { "rt" } }
     }
 
     pub(super) fn name(&self, var: Var) -> &str {
@@ -233,7 +233,7 @@ impl<'a> Printer<'a> {
                 format!("rt::sum_columns(&mut {sums}, &mut {lost}, &mut {chain}, &{of}, {stride}, {rows});")
             }
             Statement::OneByOne => "rt::one_by_one();".to_owned(),
-            Statement::Do(..) => unreachable!("what has a body is printed with it"),
+            Statement::Do(..) => unreachable!("a statement with a body is printed with it"),
         }
     }
 

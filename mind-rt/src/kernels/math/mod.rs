@@ -96,7 +96,7 @@ pub use near::{Near, Ranges};
 pub use rounding::{Float, Fused, Rounding, Separate};
 pub use truth::*;
 
-/// A function of elements by its name. Each array has the form with separate multiplications and additions, and the
+/// An elementwise function by its name. Each array has the form with separate multiplications and additions, and the
 /// fused form.
 #[derive(Clone, Copy, Debug)]
 pub struct Function {
@@ -127,10 +127,10 @@ macro_rules! unless {
     }};
 }
 
-/// Declares the functions of elements. Each has an expression for `f32`, one for `f64` and one for integers.
+/// Declares the elementwise functions. Each has an expression for `f32`, one for `f64` and one for integers.
 macro_rules! functions {
     ($($(#[$doc:meta])* $name:ident($($x:ident),+) { $f32:expr, $f64:expr, $integer:expr })+) => {
-        /// The functions of elements, computed with products and sums that are rounded twice or once.
+        /// The elementwise functions, computed with products and sums that are rounded twice or once.
         /// [`Kernel::run_by`](crate::simd::Kernel::run_by) takes this trait as a type parameter.
         pub trait MultiplyAdd: Rounding {
             $($(#[$doc])*
@@ -183,7 +183,7 @@ macro_rules! functions {
         #[allow(clippy::absurd_extreme_comparisons, reason = "no integer without a sign is below 0")]
         impl Functions for $ty {
             $(#[inline(always)]
-            #[allow(unused_variables, reason = "what an element type does not have reads nothing")]
+            #[allow(unused_variables, reason = "a function that an element type lacks reads nothing")]
             fn $name<A: MultiplyAdd>($($x: Self),+) -> Self {
                 $value
             })+

@@ -1,4 +1,4 @@
-//! Truth values, bits and conversions: functions of elements with another result type than operand type, or not for
+//! Truth values, bits and conversions: elementwise functions with another result type than operand type, or not for
 //! floats.
 
 use mind_shape::element_types;

@@ -40,7 +40,7 @@ impl<'a, T> Region<'a, T> {
 
     /// Removes the first `count` columns from the region and returns them.
     pub fn take_columns(&mut self, count: usize) -> Self {
-        assert!(count <= self.columns, "there are so many columns");
+        assert!(count <= self.columns, "the region has these columns");
         let taken = Self { columns: count, ..*self };
         // After the last column of a matrix, this is the start of its next row, or its end.
         self.first = self.first.wrapping_add(count);
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic = "there are so many columns"]
+    #[should_panic = "the region has these columns"]
     fn no_more_columns_are_taken_than_there_are() {
         let mut matrix = [0; 6];
         let mut region = Region::new(&mut matrix, 2);

@@ -67,7 +67,7 @@ impl BodyLowering<'_> {
         let name = callee.to_string();
         let method = matches!(self.body[expr].kind, NodeKind::Call { method: true, .. });
         let of_mistake = method && matches!(self.values[arguments[0].value.index()], Value::Poison);
-        if of_mistake || self.is_told_with_its_call(callee, expr) {
+        if of_mistake || self.is_reported_with_its_call(callee, expr) {
             return Stop::Poisoned;
         }
         if let Some(stop) = self.no_function_but(&name, callee, arguments) {

@@ -71,7 +71,7 @@ impl BodyLowering<'_> {
         (self.versions, self.updated) = open.versions;
         let body = self.cut_out(open.start);
         let (given, inputs) = (given?, open.inputs.ok_or(Stop::Poisoned)?);
-        let OfStep { carry, stacked } = given;
+        let LoweredStep { carry, stacked } = given;
         let outputs: Vec<ValueId> = carry.into_iter().chain(stacked.leaves()).collect();
         let carries =
             i64::try_from(open.carry.leaves().len()).expect("a value has a bounded number of tensors");
@@ -358,7 +358,7 @@ impl BodyLowering<'_> {
     }
 
     /// Lowers the results of a step.
-    fn of_step(&mut self, of: &Loop, carry: &Structure, tail: ExprId) -> Lowered<OfStep> {
+    fn of_step(&mut self, of: &Loop, carry: &Structure, tail: ExprId) -> Lowered<LoweredStep> {
         let tail = self.value_of_block(tail);
         let value = self.values[tail.index()].clone();
         if matches!(value, Value::Poison) {
@@ -400,7 +400,7 @@ impl BodyLowering<'_> {
             };
             return Err(Diag::new(Code::E2001, self.body[tail].site, message).help(help).into());
         }
-        Ok(OfStep { carry, stacked })
+        Ok(LoweredStep { carry, stacked })
     }
 
     /// The stacked value of a loop whose steps return `value`. Its tensors are taken in order.
@@ -417,7 +417,7 @@ impl BodyLowering<'_> {
                 let stack = stack.expect("the number of steps is an extent already");
                 Value::rebuilt(&Structure::Struct(stack), &mut leaves.into_iter())
             }
-            Value::Tensor(_) => Value::Tensor(tensors.next().expect("as many tensors as there were")),
+            Value::Tensor(_) => Value::Tensor(tensors.next().expect("one tensor per leaf")),
             Value::Poison | Value::Literal(_) | Value::Word(_) => value.clone(),
         }
     }
@@ -544,7 +544,7 @@ struct Head {
 }
 
 /// The results of a step.
-struct OfStep {
+struct LoweredStep {
     carry: Vec<ValueId>,
     stacked: Value,
 }

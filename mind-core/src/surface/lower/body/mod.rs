@@ -280,7 +280,7 @@ impl BodyLowering<'_> {
         if let Some(word) = self.padding_word(&text).or_else(|| self.word(&text, expr)) {
             return Ok(word);
         }
-        if self.is_told_by_its_call(expr) {
+        if self.is_reported_by_its_call(expr) {
             return Err(Stop::Poisoned);
         }
         let diag = {

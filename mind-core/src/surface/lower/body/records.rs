@@ -89,7 +89,7 @@ impl BodyLowering<'_> {
     pub(crate) fn member(&mut self, base: ExprId, name: &Ident, expr: ExprId) -> Lowered<Value> {
         let site = Site::token(name.span());
         match &self.values[base.index()] {
-            Value::Poison if self.is_library(base) && !self.is_told_by_its_call(expr) => {
+            Value::Poison if self.is_library(base) && !self.is_reported_by_its_call(expr) => {
                 Err(self.library_read(name, expr).into())
             }
             Value::Poison => Err(Stop::Poisoned),

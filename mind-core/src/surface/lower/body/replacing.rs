@@ -103,7 +103,7 @@ impl BodyLowering<'_> {
             return fault(
                 Code::E2001,
                 new,
-                "has a new axis, which is no part of the tensor",
+                "has a new axis, which is not a part of the tensor",
                 "remove the `_`",
             );
         }

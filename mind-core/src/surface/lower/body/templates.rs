@@ -93,7 +93,7 @@ impl<'a> Templates for BodyLowering<'a> {
                 (ty.shape[ty.rank() - axis] == *extent, reason)
             }
             (Demand::Elements { .. } | Demand::Leading { .. } | Demand::Type, _) => {
-                unreachable!("what a pattern demands of an argument is in terms of another one")
+                unreachable!("a demand of a pattern refers to another argument")
             }
         };
         if holds {

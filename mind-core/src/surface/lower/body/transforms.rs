@@ -339,7 +339,7 @@ fn with_axis(
             let position = if axis < 0 { axis + rank + 1 } else { axis };
             if !(0..=rank).contains(&position) {
                 let message = format!("axis {axis} of the slices is out of range for {what}, {ty}");
-                let help = format!("the slices may be along {} to {rank}", -rank - 1);
+                let help = format!("the axis of the slices can be {} to {rank}", -rank - 1);
                 return Err(Diag::new(Code::E3004, site, message).help(help));
             }
             let position = position as usize;

@@ -210,7 +210,7 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
         {
             return Ok(Value::unit());
         }
-        Err(if self.is_told_by_its_call(expr) { Stop::Poisoned } else { stop })
+        Err(if self.is_reported_by_its_call(expr) { Stop::Poisoned } else { stop })
     }
 
     /// Reads an attribute in the form that an operation takes.

@@ -33,7 +33,7 @@ pub(crate) trait Foreign: ForeignReductions {
 
     /// Whether the error of the call around an expression covers the errors in it. The call is then one of another
     /// library's function, or the expression is an argument that has to be left out.
-    fn is_told_by_its_call(&self, expr: ExprId) -> bool {
+    fn is_reported_by_its_call(&self, expr: ExprId) -> bool {
         let body = self.body();
         let Some(user) = body.user(expr) else { return false };
         match &body[user].kind {
@@ -56,13 +56,13 @@ pub(crate) trait Foreign: ForeignReductions {
                 of_library || foreign && !is_receiver && habits::function(&name).is_some()
             }
             NodeKind::Member { .. } => self.is_library(expr),
-            NodeKind::Array(_) | NodeKind::Tuple(_) => self.is_told_by_its_call(user),
+            NodeKind::Array(_) | NodeKind::Tuple(_) => self.is_reported_by_its_call(user),
             _ => false,
         }
     }
 
     /// Whether an undefined function is ndarray's `Axis` as an argument of another undefined function.
-    fn is_told_with_its_call(&self, callee: &Callee, expr: ExprId) -> bool {
+    fn is_reported_with_its_call(&self, callee: &Callee, expr: ExprId) -> bool {
         let body = self.body();
         let user = body.user(expr).map(|user| &body[user].kind);
         matches!(user, Some(NodeKind::Call { callee: outer, .. })

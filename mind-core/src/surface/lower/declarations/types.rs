@@ -341,7 +341,7 @@ impl DimNames {
     }
 
     /// The errors in a struct pattern for a value that only Rust knows.
-    pub(crate) fn taken_apart(
+    pub(crate) fn pattern_errors(
         &self,
         name: &Callee,
         fields: &[FieldPattern],
@@ -406,7 +406,7 @@ impl DimNames {
         while let Some(structure) = rest.pop() {
             match structure {
                 Structure::Struct(ty) if ty.is_made_here() => {
-                    let message = format!("`{ty}` has no Rust type: only a block of items makes one");
+                    let message = format!("`{ty}` has no Rust type: only a block of items generates one");
                     let help =
                         format!("write a function of a block, or name `{ty}` in the block of `{}`", ty.name);
                     return Err(Diag::new(Code::E2002, site, message).help(help));
@@ -457,7 +457,7 @@ impl DimNames {
 pub(crate) fn not_stacked(ty: &StructType, site: Site) -> Diag {
     let (message, help) = match ty.over() {
         Some((file, over)) => (
-            format!("`{ty}` has no leading axis: its number of steps is one for all parameters"),
+            format!("`{ty}` has no leading axis: it has a single step counter for all parameters"),
             format!("give one to its parameters, as `{file}::{}<{over}[12]>`", ty.name),
         ),
         None => (

@@ -74,7 +74,7 @@ pub(crate) trait ReadLiterals: Expressions {
             let turned = if map == Map::Shl { Map::Shr } else { Map::Shl };
             let turned = turned.row().label;
             let help = format!("write `{} {turned} {}`", self.operand_text(lhs), by.unsigned_abs());
-            (format!("`{}` by {by}: a shift must be by at least 0 bits", op.symbol()), Some(help))
+            (format!("`{}` by {by}: a shift must not be negative", op.symbol()), Some(help))
         } else {
             return Ok(());
         };

@@ -283,7 +283,7 @@ pub(crate) trait Expressions {
                 (Pattern::Struct { name, fields, rest: others, site }, Value::Struct(record))
                     if self.is_struct(&record.ty, name) =>
                 {
-                    let parts = taken_apart(&record, (fields, *others), *site, &mut mistakes);
+                    let parts = destructured(&record, (fields, *others), *site, &mut mistakes);
                     rest.extend(parts.into_iter().rev());
                 }
                 (Pattern::Struct { name, fields, site, .. }, value) => {
@@ -345,7 +345,7 @@ pub(crate) struct Bound<'p, T> {
 }
 
 /// Destructures a struct by a pattern. A name that does not fit gets poison.
-fn taken_apart<'p, T: Clone>(
+fn destructured<'p, T: Clone>(
     record: &Record<T>,
     (fields, rest): (&'p [FieldPattern], bool),
     site: Site,

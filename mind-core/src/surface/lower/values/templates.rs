@@ -191,7 +191,7 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
             };
             let Some(value) = value.transpose() else {
                 // The body is lowered again, for the next field of a struct.
-                let frame = self.frames().last().expect("what is done field by field is done in a template");
+                let frame = self.frames().last().expect("fields are lowered one by one in a template only");
                 index = frame.enter.index() + 1;
                 self.values_mut().truncate(index);
                 continue;
@@ -205,7 +205,8 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
     /// Begins a template: binds its arguments. They are unknown while the template is checked without a call.
     fn enter_template(&mut self, template: &Rc<Template>, arguments: &[Option<ExprId>], enter: ExprId) {
         let is_call = !arguments.is_empty() || template.parameters.is_empty();
-        let given = arguments.iter().map(|argument| argument.expect("what has no argument has a default"));
+        let given =
+            arguments.iter().map(|argument| argument.expect("a parameter without an argument has a default"));
         let arguments: Vec<ExprId> = given.collect();
         let form_data = self.form_data(template, &arguments);
         let fields = self.fields(template, &arguments).map_err(|stop| self.report(stop));

@@ -182,5 +182,5 @@ fn threads_share_columns_evenly() {
     assert_eq!(width([256, 784, 784], [784, 1], 2), Some(128), "a last part of 16 is soon done");
     assert_eq!(width([256, 512, 512], [512, 1], 8), None, "too few columns");
     assert_eq!(width([31, 512, 512], [512, 1], 2), None, "few rows");
-    assert_eq!(width([512, 32, 512], [32, 1], 2), None, "what waits for the result");
+    assert_eq!(width([512, 32, 512], [32, 1], 2), None, "a shallow product");
 }
