@@ -11,6 +11,8 @@ mod canvas;
 mod data;
 #[path = "../support/digits.rs"]
 mod digits;
+#[cfg(test)]
+mod gradient_tests;
 mod pictures;
 #[path = "../support/program.rs"]
 mod program;
