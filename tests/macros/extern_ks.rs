@@ -109,6 +109,22 @@ mind! {
         sum(cell(x, h, leak) * x)
     }
 
+    fn gradient_of_cells(x: f64[4], h: f64[4], leak: f64) -> f64[4] {
+        grad(cells_of, wrt = x)(x, h, leak)
+    }
+
+    /// The tangent of the result of a Knossos function, and the same by its gradient.
+    pub fn pushed(x: f64[4], h: f64[4], leak: f64, dx: f64[4], d_leak: f64) -> (f64, f64, f64) {
+        let (value, tangent) = jvp(cells_of, wrt = (x, leak))(x, h, leak, dx, d_leak);
+        let (gx, g_leak) = grad(cells_of, wrt = (x, leak))(x, h, leak);
+        (value, tangent, gx @ dx + g_leak * d_leak)
+    }
+
+    /// Forward over reverse: the derivative of the gradient along `dx`.
+    pub fn bent_along(x: f64[4], h: f64[4], leak: f64, dx: f64[4]) -> (f64[4], f64) {
+        (hvp(cells_of, wrt = x)(x, h, leak, dx), slope_of_cells(x, h, leak))
+    }
+
     #[grad(v)]
     pub fn one_slope(v: f64[4], i: i64) -> f64 {
         sum(grad(one, wrt = v)(v, i))
@@ -363,5 +379,28 @@ fn the_example_of_the_documentation_is_the_one_tested() {
         };
         let expected = (energy(1e-2) - energy(-1e-2)) / 2e-2;
         assert!((dw.as_slice()[at] - expected).abs() < 1e-2, "{} is not {expected}", dw.as_slice()[at]);
+    }
+}
+
+#[test]
+fn tangents_pass_through_knossos_functions() {
+    let (x, h) = (Tensor::from([0.5, -0.3, 0.8, -1.2]), Tensor::from([0.2, 0.4, -0.6, 0.9]));
+    let dx = Tensor::from([1.0, -0.5, 0.25, 2.0]);
+    let (value, tangent, by_gradient) = pushed(&x, &h, 0.3, &dx, 0.7);
+    assert_eq!(value, cells_of(&x, &h, 0.3));
+    assert!((tangent - by_gradient).abs() < 1e-12, "{tangent}, by the gradient {by_gradient}");
+    assert!(tangent.abs() > 0.05, "{tangent}");
+    let (along, _) = bent_along(&x, &h, 0.3, &dx);
+    let step = 1e-5;
+    let moved = |sign: f64| {
+        let x: Vec<f64> =
+            x.as_slice().iter().zip(dx.as_slice()).map(|(x, dx)| x + sign * step * dx).collect();
+        let x = Tensor::from_vec((mind::Const::<4>,), x).unwrap();
+        gradient_of_cells(&x, &h, 0.3).as_slice().to_vec()
+    };
+    let (after, before) = (moved(1.0), moved(-1.0));
+    for at in 0..4 {
+        let difference = (after[at] - before[at]) / (2.0 * step);
+        assert!((along.as_slice()[at] - difference).abs() < 1e-7, "{at}: {along:?}, not {difference}");
     }
 }
