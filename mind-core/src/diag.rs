@@ -143,6 +143,16 @@ impl std::error::Error for Diag {}
 pub struct Diags(Vec<Diag>);
 
 impl Diags {
+    /// The number of diagnostics.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Removes the diagnostics after the first `count`.
+    pub(crate) fn truncate(&mut self, count: usize) {
+        self.0.truncate(count);
+    }
+
     /// An empty list.
     pub fn new() -> Self {
         Self::default()

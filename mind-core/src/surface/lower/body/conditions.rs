@@ -1,13 +1,16 @@
 //! Loops with a condition, and branches. Both become loops of Core IR with a guard. A branch is a loop of one step.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::loops::next_carry;
-use super::lowering::{BodyLowering, OpenBranches, OpenWhile, Then};
+use super::lowering::{BodyLowering, OpenBranches, OpenWhile, Reports, Then, Versions};
 use super::report::Spot;
 use crate::build::extracted;
 use crate::diag::{Code, Diag};
 use crate::dim::Dim;
 use crate::ir::{Arrange, Guard, Made, Module, Nested, Op, Scan, ValueId};
 use crate::map::formula;
+use crate::number::Number;
 use crate::surface::ast::{ExprId, NodeKind, Pattern};
 use crate::surface::lower::declarations::structure::Structure;
 use crate::surface::lower::values::attributes::Attributes;
@@ -157,15 +160,85 @@ impl BodyLowering<'_> {
         let condition = self.truth(test, "`if`").map_err(|stop| self.report(stop)).ok();
         let versions = (self.versions.clone(), self.updated.clone());
         let start = self.builder.insts().len();
-        self.branches.push(OpenBranches { condition, start, versions, then: None });
+        let known = condition.and_then(|condition| self.known_truth(condition));
+        let before_left_out = (known == Some(false)).then(|| self.reports());
+        self.branches.push(OpenBranches { condition, known, before_left_out, start, versions, then: None });
+    }
+
+    /// The value of a condition that depends on constants and known extents only.
+    fn known_truth(&self, condition: ValueId) -> Option<bool> {
+        /// The most instructions of a condition that is computed here.
+        const MOST: usize = 64;
+        let (mut needed, mut rest) = (BTreeSet::from([condition]), vec![condition]);
+        while let Some(value) = rest.pop() {
+            let operands = self.builder.inst(value).operands.iter();
+            rest.extend(operands.copied().filter(|operand| needed.insert(*operand)));
+            if needed.len() > MOST {
+                return None;
+            }
+        }
+        // Operands come before the instructions that read them.
+        let mut numbers: BTreeMap<ValueId, Number> = BTreeMap::new();
+        for value in needed {
+            let inst = self.builder.inst(value);
+            let computed = || Number::apply(&inst.op, |at| numbers.get(&inst.operands[at]).copied());
+            let number = Number::of(inst).or_else(computed)?;
+            numbers.insert(value, number);
+        }
+        match numbers[&condition] {
+            Number::Bool(is_true) => Some(is_true),
+            _ => None,
+        }
+    }
+
+    fn reports(&self) -> Reports {
+        (self.diags.len(), self.reported.clone())
+    }
+
+    /// Removes what a branch that is left out has emitted and reported.
+    fn leave_out(&mut self, open: &mut OpenBranches) {
+        self.cut_out(open.start);
+        if let Some((mistakes, reported)) = open.before_left_out.take() {
+            self.diags.truncate(mistakes);
+            self.reported = reported;
+        }
+    }
+
+    /// The value of the branch that is known to run.
+    fn known_branch(&self, versions: &Versions, tail: ExprId, expr: ExprId) -> Lowered<Value> {
+        let tail = self.value_of_block(tail);
+        self.unassigned_in(versions, expr, "a branch")?;
+        match &self.values[tail.index()] {
+            Value::Poison => Err(Stop::Poisoned),
+            Value::Tuple(tuple) if tuple.elements.is_empty() => Err(self.no_tensor_in_branches(tail)),
+            value => Ok(value.clone()),
+        }
+    }
+
+    fn no_tensor_in_branches(&self, tail: ExprId) -> Stop {
+        let message = "the branches of `if` do not return a tensor";
+        Diag::new(Code::E2001, self.body[tail].site, message).into()
     }
 
     /// Ends the first branch of an `if` and begins the other one.
     pub(crate) fn enter_else(&mut self, tail: ExprId, expr: ExprId) {
         let mut open = self.branches.pop().expect("a branch follows its condition");
-        match self.first_branch(&open, tail, expr) {
-            Ok(then) => open.then = Some(then),
+        let then = match open.known {
+            None => self.first_branch(&open, tail, expr).map(Some),
+            Some(true) => self.known_branch(&open.versions, tail, expr).map(|value| Some(Then::Value(value))),
+            Some(false) => Ok(None),
+        };
+        match then {
+            Ok(then) => open.then = then,
             Err(stop) => self.report(stop),
+        }
+        match open.known {
+            None => {}
+            Some(true) => {
+                open.start = self.builder.insts().len();
+                open.before_left_out = Some(self.reports());
+            }
+            Some(false) => self.leave_out(&mut open),
         }
         (self.versions, self.updated) = open.versions.clone();
         self.branches.push(open);
@@ -193,11 +266,27 @@ impl BodyLowering<'_> {
 
     /// Ends an `if`.
     pub(crate) fn leave_if(&mut self, tail: ExprId, expr: ExprId) -> Lowered<Value> {
-        let open = self.branches.pop().expect("a branch is left once it was entered");
+        let mut open = self.branches.pop().expect("a branch is left once it was entered");
+        match open.known {
+            None => {}
+            Some(true) => {
+                self.leave_out(&mut open);
+                (self.versions, self.updated) = open.versions;
+                return match open.then {
+                    Some(Then::Value(value)) => Ok(value),
+                    _ => Err(Stop::Poisoned),
+                };
+            }
+            Some(false) => {
+                let value = self.known_branch(&open.versions, tail, expr);
+                (self.versions, self.updated) = open.versions;
+                return value;
+            }
+        }
         let tail = self.value_of_block(tail);
         let value = self.values[tail.index()].clone();
         let value = match &open.then {
-            None => Err(Stop::Poisoned),
+            None | Some(Then::Value(_)) => Err(Stop::Poisoned),
             Some(Then::Literal { .. }) => self.infer(value, tail),
             Some(Then::Module { structure, .. }) => {
                 self.coerce(&value, structure, tail, "the value after `else`")
@@ -213,6 +302,7 @@ impl BodyLowering<'_> {
             self.module_of(open.start, &instructions, &[], &value.leaves(), expr)?;
         let (then, captured) = match open.then.ok_or(Stop::Poisoned)? {
             Then::Module { module, captured, .. } => (module, captured),
+            Then::Value(_) => unreachable!("the condition is not known"),
             Then::Literal { value, instructions, tail } => {
                 self.builder.restore(instructions);
                 self.made.resize(self.builder.insts().len(), Some(expr));
@@ -223,8 +313,7 @@ impl BodyLowering<'_> {
         };
         let condition = open.condition.ok_or(Stop::Poisoned)?;
         if structure.leaves().is_empty() {
-            let message = "the branches of `if` do not return a tensor";
-            return Err(Diag::new(Code::E2001, self.body[tail].site, message).into());
+            return Err(self.no_tensor_in_branches(tail));
         }
         let spot = Spot::of(expr);
         let mut zeros = Vec::new();

@@ -126,6 +126,10 @@ impl OpenWhile {
 pub(crate) struct OpenBranches {
     /// The condition, unless it has an error.
     pub(crate) condition: Option<ValueId>,
+    /// The condition, if it is known. The other branch is then left out, with its mistakes.
+    pub(crate) known: Option<bool>,
+    /// What was reported before the branch that is being left out.
+    pub(crate) before_left_out: Option<Reports>,
     /// The number of instructions before a branch.
     pub(crate) start: usize,
     /// The parameters as they were before the `if`, and whether each input had been assigned to.
@@ -141,7 +145,12 @@ pub(crate) enum Then {
     Literal { value: Value, instructions: Vec<Inst>, tail: ExprId },
     /// A module of captured values.
     Module { structure: Structure, module: Nested, captured: Vec<ValueId> },
+    /// The value of the branch that is known to run. Its instructions stay where they are.
+    Value(Value),
 }
+
+/// The reports of a function so far: the number of mistakes, and the names that are reported once.
+pub(crate) type Reports = (usize, BTreeSet<String>);
 
 /// The current version of each parameter, and whether each input has been assigned to.
 pub(crate) type Versions = (Vec<Value>, Vec<bool>);
