@@ -186,8 +186,10 @@ impl BodyGradient {
                 None => break activity,
             }
         };
-        let results: Vec<usize> =
-            (0..outputs.len()).filter(|result| activity.is_active(outputs[*result])).collect();
+        // A step that does not run returns its carries, whatever the body computes from them.
+        let may_return = |result: usize| scan.guard != Guard::Always && result < carries && active[result];
+        let has_cotangent = |result: &usize| activity.is_active(outputs[*result]) || may_return(*result);
+        let results: Vec<usize> = (0..outputs.len()).filter(has_cotangent).collect();
         if results.is_empty() {
             return Ok(None);
         }

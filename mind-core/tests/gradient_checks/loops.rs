@@ -73,6 +73,21 @@ pub const PROGRAMS: &[(&str, &str)] = &[
         }",
     ),
     (
+        "a branch without a derivative after one that has a derivative",
+        "fn f(x: f64[3], w: f64) -> (f64[3], f64[3], f64) {
+            let y = if sum(x) > 0.0 { x * w } else { zeros([3]) };
+            let z = if sum(x) < 0.0 { x * w } else { ones([3]) };
+            (y, z, if w > 0.0 { sin(w) } else { round(w) })
+        }",
+    ),
+    (
+        "a loop whose steps have no derivative, of which none may run",
+        "fn f(x: f64[2], w: f64) -> (f64[2], f64) {
+            let y = while y = x if sum(y) > 0.0, at most = 3 { full([2], -1.0) };
+            (y, while v = w if false, at most = 3 { round(v) })
+        }",
+    ),
+    (
         "a loop with a condition and a limit",
         "fn f(x: f64[2], w: f64) -> (f64[2], f64) {
             while (x, s) = (x, w) if sum(x * x) > 0.01, at most = 40 { (x * 0.5 * cos(w * x), s + sum(x * w)) }
