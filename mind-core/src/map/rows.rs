@@ -2171,7 +2171,7 @@ rows! {
                 ("even", "value - where(eq(order, 2.0), 6.283185307179586 * c * s, fourth)"),
                 ("reflected", "where(or(eq(order, 1.0), eq(order, 3.0)), odd, even)"),
                 ("zero", "and(eq(x, 0.0), or(eq(order, 0.0), eq(order, 2.0)))"),
-                ("lost", "and(eq(x, 0.0), gt(order, 2.0))"),
+                ("lost", "or(lt(order, 0.0), and(eq(x, 0.0), gt(order, 2.0)))"),
                 ("known", "where(lost, 0.0 / 0.0, where(below, reflected, value))"),
                 ("y", "where(zero, -(1.0 / x), known)"),
             ],
