@@ -193,6 +193,6 @@ mind! {
 fn a_while_that_exceeds_its_limit_fails_with_a_checkpoint_too() {
     assert_eq!((doubled(1e8), doubled_slope(1e8)), (1.6e9, 16.0));
     for error in [try_doubled(1.0).unwrap_err(), try_doubled_slope(1.0).unwrap_err()] {
-        assert!(error.to_string().contains("has not ended after 7 steps"), "{error}");
+        assert!(error.to_string().contains("did not end within its limit of 7 steps"), "{error}");
     }
 }

@@ -194,7 +194,7 @@ fn within(op: &Op, operands: &[&Type], part: &Type, axis: i64, focus: Focus) -> 
         return Ok(());
     }
     Err(OpError::new(op, Code::E3011)
-        .problem(format!("{count} elements of dimension {axis}, which has extent {extent}"))
+        .problem(format!("a part of {count} elements does not fit dimension {axis} of extent {extent}"))
         .focus(focus)
         .dims(&[(0, position(axis))])
         .operands(&[0])
