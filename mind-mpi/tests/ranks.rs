@@ -102,7 +102,7 @@ fn bits(losses: &[f64]) -> Vec<u64> {
 
 #[test]
 fn losses_are_those_of_one_rank_to_6_digits_and_ranks_agree_to_the_bit() {
-    // Batches that most numbers of ranks divide, that most do not divide, and with hardly more rows than ranks.
+    // Sizes that most numbers of ranks divide, that most do not divide, and that hardly exceed the number of ranks.
     for batch in [24, 25, 6] {
         let alone = threads::run(1, |rank| train(rank, batch)).expect("one rank trains");
         let expected = &alone[0].0;

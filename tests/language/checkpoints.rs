@@ -91,7 +91,8 @@ macro_rules! programs {
     )*};
 }
 
-// Rustc takes several seconds for each. With 3 there are loops of fewer steps, of whole segments and of a rest.
+// Rustc takes several seconds for each. With `checkpoint = 3` some loops are shorter than a segment, some consist of
+// whole segments, and some have a shorter segment at the end.
 programs! {
     plain [] [, reverse = true] [];
     one [, checkpoint = 1] [, reverse = true, checkpoint = 1] [, checkpoint = 1];

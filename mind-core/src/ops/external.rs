@@ -125,7 +125,7 @@ static EXTERN_GRAD: OpInfo = OpInfo {
     ..ROW
 };
 
-/// The most operands of a call, the cotangents of a derivative included.
+/// The maximum number of operands of a call, including the cotangents of a derivative.
 pub(crate) const MOST_OF_EXTERN: usize = 8;
 
 /// The fields that the rows share.

@@ -207,7 +207,7 @@ fn check(op: &Op, scan: &Scan, operands: &[&Type]) -> Result<(), Box<OpError>> {
     Ok(())
 }
 
-/// Checks that the guard is a single truth value, and a carry if it is one of the carries.
+/// Checks that the guard exists and is a single `bool`. The guard of a `While` is its first carry.
 fn check_guard(op: &Op, scan: &Scan, carries: usize) -> Result<(), Box<OpError>> {
     let Some(guard) = scan.guard() else { return Ok(()) };
     let (which, is_there) = match scan.guard {

@@ -431,7 +431,7 @@ fn dynamic_slice_c4() {
     assert_eq!((error.code, error.focus), (E3011, Focus::Attribute("shape")));
     assert_eq!(code(&dynamic_slice("N + 1", 0), &["f32[N]", "i64"]), E3011);
     assert_eq!(code(&dynamic_slice("0", 0), &["f32[4]", "i64"]), E3006);
-    // Whether there are as many is checked when the program runs.
+    // Whether `x` has 2 elements is checked when the program runs.
     assert!(infer_types(&dynamic_slice("2", 0), &["f32[N]", "i64"]).is_ok());
 }
 
