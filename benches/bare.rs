@@ -1,8 +1,8 @@
 //! Compares expressions over Rust variables with functions of the same programs (a layer and a chain of elementwise
 //! operations), and expressions over ndarray's arrays with ndarray's own operators.
 //!
-//! Run `cargo bench -p mind-benches --bench bare`. Both of a pair do the same work, so their ratio is the cost of the
-//! form.
+//! Run `cargo bench -p mind-benches --bench bare`. Both programs of a pair do the same work, so the ratio of their
+//! times is the cost of the form.
 
 use divan::{Bencher, black_box};
 use mind::{Tensor, mind};

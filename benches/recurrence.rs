@@ -3,8 +3,8 @@
 //!
 //! The rows are an LSTM and a GRU of 128 states over 128 steps of 64 features, each also written by hand for one thread
 //! (`by_hand/cells.rs`), 12 transformer blocks as a loop and as 12 calls, and a loop with a tiny body compared with the
-//! loop by hand. All rows are measured in turn, many times, and
-//! the shortest time of each is kept, so that the rows are comparable. Words after `--` select rows.
+//! loop by hand. All rows are measured in turn, many times, and the shortest time of each is kept, so that the rows are
+//! comparable. Words after `--` select rows.
 
 use std::hint::black_box;
 use std::time::Duration;

@@ -32,7 +32,7 @@ mind! {
     #[derive(Clone)]
     struct Plate { cells: f64[SIDE, SIDE] }
 
-    /// The temperatures at the end. Around the plate it is 0.
+    /// The temperatures at the end. The temperature around the plate is 0.
     fn cooled(plate: Plate) -> f64[SIDE, SIDE] {
         fold t = plate.cells for _ in 0..STEPS {
             let all = pad(t, [1, 1], [1, 1]);
@@ -53,7 +53,7 @@ mind! {
         sum(miss * miss) + EDGES * sum(sqrt(down * down + right * right + 1e-6))
     }
 
-    /// One step of Adam, in place, by which no cell gets colder than the surroundings; returns the loss before it.
+    /// One step of Adam, in place; returns the loss before it. Temperatures below 0, the surroundings', become 0.
     fn improve(plate: &mut Plate, state: &mut optim::Adam<Plate>, measured: f64[SIDE, SIDE], rate: f64) -> f64 {
         let (l, gradient) = value_and_grad(loss, wrt = plate)(plate, measured);
         let (new, next) = optim::adam_step(plate, gradient, state, rate);

@@ -1,5 +1,5 @@
-//! A Kalman filter tracks an object by noisy measurements of its position. Two noise levels, of the measurements and of
-//! the motion, are fitted by the gradient of the likelihood through all measurements.
+//! A Kalman filter tracks an object from noisy measurements of its position. Two noise levels, of the measurements and
+//! of the motion, are fitted by the gradient of the likelihood through all measurements.
 //!
 //! ```text
 //! cargo run --release --example kalman
@@ -104,8 +104,8 @@ const ROUNDS: usize = 1000;
 const RATE: f64 = 0.05;
 /// The largest accepted slope of the loss after that.
 const FLAT: f64 = 1e-5;
-/// The largest accepted differences from the true logarithms, in standard errors, and error of the track, as a fraction
-/// of the error of the measurements.
+/// The largest accepted differences from the true logarithms, in standard errors, and the largest accepted error of the
+/// track, as a fraction of the error of the measurements.
 const SIDES: f64 = 3.0;
 const REMAINDER: f64 = 0.6;
 const PICTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/kalman/track.svg");

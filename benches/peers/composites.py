@@ -6,7 +6,7 @@ It prints microseconds per call.
     benches/peers/composites.py [NAME …]    needs torch, jax and numpy, from pip, and a C++ compiler
 
 The shapes are those of ../composites.rs. All use as many threads as the machine has processors, as functions of the
-project do. Each call is waited for. The result is the shortest of many times.
+project do. A time includes waiting for the result. The shortest of many times counts.
 """
 
 import os

@@ -6,8 +6,8 @@ It prints nanoseconds per element.
     benches/peers/functions.py [NAME …]     needs torch, jax and numpy, from pip, and a C++ compiler
 
 The operands are those of ../functions.rs. PyTorch writes to an existing tensor, as functions of the project do.
-Compiled functions, including JAX's, allocate their results. Each call is waited for. The result is the shortest of many
-times.
+Compiled functions, including JAX's, allocate their results. A time includes waiting for the result. The shortest of
+many times counts.
 """
 
 import os
@@ -87,7 +87,8 @@ def main():
                 tensors = [torch.from_numpy(operand) for operand in operands]
                 out = torch.empty_like(tensors[0])
                 arrays, compiled = [jnp.asarray(operand) for operand in operands], jax.jit(of_jax)
-                # Without the reset it takes the ninth function for a recompilation of the first and stops compiling.
+                # Without the reset, torch.compile takes the ninth function for a recompilation of the first, and stops
+                # compiling.
                 torch.compiler.reset()
                 inductor = torch.compile(lambda *all: of_torch(*all), dynamic=False)
                 calls = (

@@ -5,8 +5,8 @@
     benches/peers/recurrence.py --compile     also torch.compile, which unrolls the steps and takes minutes
 
 The shapes are those of ../recurrence.rs. PyTorch's rows are its fused `nn.LSTM` and `nn.GRU`, JAX's are `lax.scan` in
-`jit`. All use as many threads as the machine has processors, as functions of the project do. Each call is waited for. The result is the
-shortest of many times. Before they are timed, they must agree on all states.
+`jit`. All use as many threads as the machine has processors, as functions of the project do. A time includes waiting
+for the result. The shortest of many times counts. Before the rows are timed, they must agree on all states.
 """
 
 import os

@@ -9,8 +9,8 @@ cannot run. The last columns are:
 - the floating-point operations per second of the project's program
 - their share of the machine's peak
 
-Below the tables are the geometric mean of those ratios, and the cells in which the project is not the fastest, worst
-first. `--losing` prints only these.
+Below the tables are the geometric means of those ratios, with and without the loops by hand, and the cells in which the
+project is not the fastest, worst first. `--losing` prints only these cells.
 """
 import argparse
 import json

@@ -65,7 +65,7 @@ mod tests {
         let (same, high, dark) = drawn(2, 1.0);
         assert_eq!((wide, same), (992, 992));
         assert_eq!(high - low, 262);
-        // A channel counts as dark for two of the three channels of blue.
+        // Two of the three channels of blue are dark.
         let squares = 2 * 8 * (text.len() * 18).pow(2);
         assert!(faint < 20_000 && (squares - 20_000..squares + 20_000).contains(&dark), "{faint} {dark}");
     }

@@ -41,7 +41,7 @@ type Shares = Tensor![f64; ?, 20];
 
 mind! {
     /// The log of the kind's weight plus the log density of each picture under each kind: `[pictures, kinds]`. The log
-    /// density is the mean over noise of variance `noise` that is added to each pixel.
+    /// density is its mean if noise of variance `noise` is added to each pixel.
     fn scores(x: float[..], weight, mean, variance, noise) {
         let p = 1.0 / variance;
         let squares = (x * x) @ p.T - 2.0 * (x @ (mean * p).T) + sum((mean * mean + noise) * p, axis = 1);

@@ -53,7 +53,7 @@ where
             let hessian = self.hessian(&w)?;
             let step = hessian.solve(gradient.as_slice());
             let squared: f64 = step.iter().zip(gradient.as_slice()).map(|(s, g)| s * g).sum();
-            // A step that raises the value was too long. If a step as short as `NEAR` does, that is rounding.
+            // A step that raises the value is too long. If a step as short as `NEAR` raises it, the cause is rounding.
             let mut share = 1.0;
             let (next, there) = loop {
                 let next = moved(&w, -share, &step);

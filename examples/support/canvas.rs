@@ -137,7 +137,7 @@ fn distance_to_segment(point: [f32; 2], from: [f32; 2], to: [f32; 2]) -> f32 {
     (offset[0] - share * along[0]).hypot(offset[1] - share * along[1])
 }
 
-/// Writes a picture by `draw` and returns its width, its height and the number of dark channels.
+/// Writes a picture with `draw` and returns its width, its height and the number of channels below 128.
 #[cfg(test)]
 pub fn written(name: &str, draw: impl FnOnce(&Path) -> io::Result<()>) -> (u32, u32, usize) {
     let path = std::env::temp_dir().join(format!("mind-{}-{name}.png", std::process::id()));

@@ -1,4 +1,4 @@
-//! MIC is either rejected, or read as a module whose printed text reads back as the same module.
+//! A MIC text is either rejected, or read as a module whose printed text reads back as the same module.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

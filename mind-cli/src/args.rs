@@ -404,7 +404,7 @@ pub struct GraphArguments {
 #[command(after_help = "\
 Limits are multiply-adds from registers at each SIMD level, bytes per second from and to each
 level of memory (a copy counts the bytes read and the bytes written), and the time to give every
-thread a part and wait for all, with threads that look for work or that sleep. Programs are
+thread a part and wait for all, with threads that spin or that sleep. Programs are
 compiled as by `mind!`. The least time of many calls of a program is compared with the limit that
 bounds it on as many threads: multiply-adds at the level in use, or a read or copy at the level of
 memory that holds its data. Small programs run on one thread anyway, and a loop that reads more

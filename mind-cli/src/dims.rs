@@ -41,8 +41,8 @@ pub fn given(module: &Module, context: &Context, texts: &[String]) -> Outcome<BT
             let unknown = mistake(Code::E2002, format!("the program has no symbol `{name}`"));
             let near = symbols.iter().find(|symbol| is_near(symbol, name));
             return Err(Failure::mistake(match near {
-                _ if symbols.is_empty() => unknown.help("all its extents are known"),
-                Some(near) => unknown.help(format!("there is `{near}`")),
+                _ if symbols.is_empty() => unknown.help("remove --dim: all extents are known"),
+                Some(near) => unknown.help(format!("write `{near}`")),
                 None => unknown.help(format!("its symbols are {}", symbols.join(", "))),
             }));
         };

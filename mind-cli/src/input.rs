@@ -268,7 +268,7 @@ fn choose(mut programs: Vec<Named>, name: Option<&str>, source: &Source) -> Outc
     let position = match name {
         Some(name) => names.iter().position(|other| other == name).ok_or_else(|| {
             let message = format!("{} has no function `{name}`", source.name);
-            Failure::with_help(message, format!("there is {}", names.join(", ")))
+            Failure::with_help(message, format!("its functions are {}", names.join(", ")))
         })?,
         None if programs.len() == 1 => 0,
         None if programs.is_empty() => {

@@ -50,7 +50,7 @@ pub fn read_source(file: &Path, from: Option<Form>) -> Outcome<Rc<Source>> {
         None if text.trim().is_empty() => return Err(Failure::usage(format!("{name} is empty"))),
         None => {
             let message = format!("cannot detect the format of {name}");
-            return Err(Failure::with_help(message, "say it with --from mic, core-ir, json or mind"));
+            return Err(Failure::with_help(message, "add --from mic, core-ir, json or mind"));
         }
     };
     Ok(Rc::new(Source { name, form, text }))
@@ -82,7 +82,7 @@ fn too_large(name: String, bytes: &[u8], form: Option<Form>) -> Failure {
 fn read_bytes(file: &Path, name: &str, is_stdin: bool, from: Option<Form>) -> Outcome<Vec<u8>> {
     let unreadable = |error: io::Error| {
         let help = match error.kind() {
-            io::ErrorKind::NotFound => near_file(file).map(|near| format!("there is {near}")),
+            io::ErrorKind::NotFound => near_file(file).map(|near| format!("write {near}")),
             _ => None,
         };
         let message = format!("cannot read {name}: {}", reason(&error));

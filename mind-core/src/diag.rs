@@ -64,8 +64,8 @@ impl Site {
         Self::Tokens { first: span, last: span }
     }
 
-    /// From the first token of `self` to the last token of `other`. If only one of them has tokens, it is returned; if
-    /// neither has, `other`.
+    /// From the first token of `self` to the last token of `other`. If only one of them has tokens, it is returned. If
+    /// neither has tokens, `other` is returned.
     pub fn to(self, other: Self) -> Self {
         match (self, other) {
             (Self::Tokens { first, .. }, Self::Tokens { last, .. }) => Self::Tokens { first, last },
@@ -201,7 +201,7 @@ impl Extend<Diag> for Diags {
 /// One row of the table of codes: the meaning of a code and where it can arise.
 #[derive(Clone, Copy, Debug)]
 pub struct CodeInfo {
-    /// The code as printed, `E3001`.
+    /// The code as printed, such as `E3001`.
     pub name: &'static str,
     /// The mistake, in one line.
     pub meaning: &'static str,

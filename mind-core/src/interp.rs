@@ -325,7 +325,7 @@ impl<'a> Run<'a, '_> {
         {
             return Err(RunError::new(
                 Code::E6010,
-                format!("`while` has not ended after {steps} steps, its limit"),
+                format!("`while` did not end within its limit of {steps} steps"),
             ));
         }
         if scan.reverse {

@@ -112,8 +112,8 @@ fn out_of_place(tokens: TokenStream) -> Vec<Diag> {
             if attribute.stream().into_iter().next().is_some_and(is_doc) {
                 return None;
             }
-            let message = "found an attribute of the file, but the file is included in a module";
-            let help = "write it without `!` before the module that includes the file";
+            let message = "found an attribute `#![…]`, which an included file cannot have";
+            let help = "write `#[…]` before the module that includes the file";
             Some(Diag::new(Code::E1007, Site::token(attribute.span()), message).help(help))
         }
         _ => None,

@@ -96,7 +96,7 @@ impl Options {
                             (targets(group.stream())?, true)
                         }
                         TokenTree::Group(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => {
-                            return Err(unexpected(key.span(), "`grad` names parameters"));
+                            return Err(unexpected(key.span(), "expected names of parameters after `grad`"));
                         }
                     };
                     options.gradient = Some(Wanted { targets, tuple, site });
@@ -126,7 +126,7 @@ fn targets(mut list: TokenStream) -> Result<Vec<(Ident, bool)>, Diag> {
             }
             words => {
                 let span = words.first().map_or_else(Span::call_site, TokenTree::span);
-                return Err(unexpected(span, "`grad` names parameters"));
+                return Err(unexpected(span, "expected names of parameters after `grad`"));
             }
         }
     }

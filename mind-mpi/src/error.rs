@@ -8,10 +8,10 @@ use std::path::PathBuf;
 #[non_exhaustive]
 pub enum Error {
     /// The other ranks cannot be reached.
-    #[error("the other ranks cannot be reached: {0}")]
+    #[error("cannot reach the other ranks: {0}")]
     Transport(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// A rank trains another program than rank 0, or its parameters have other names, extents or element types.
-    #[error("rank {rank} does not train what rank 0 does: found {found}, needed {needed}")]
+    #[error("rank {rank} trains something else than rank 0: found {found}, needed {needed}")]
     Layout {
         /// The first rank that differs.
         rank: usize,
@@ -21,13 +21,13 @@ pub enum Error {
         needed: String,
     },
     /// Ranks call different methods. For example, one rank has finished, and another takes a step.
-    #[error("the ranks are not at the same place of the program: {calls}")]
+    #[error("the ranks call different methods: {calls}")]
     Calls {
         /// The methods that were called, each with the number of ranks that called it.
         calls: String,
     },
     /// The parameters were equal on all ranks, and no longer are.
-    #[error("the ranks no longer agree: the parameters of rank {rank} are not those of rank 0 to the bit")]
+    #[error("the ranks no longer agree: the parameters of rank {rank} differ from those of rank 0")]
     Disagree {
         /// The first rank that differs.
         rank: usize,
@@ -73,7 +73,7 @@ pub enum Error {
         rank: usize,
     },
     /// Some ranks weigh their means by a count, and others by their number of rows.
-    #[error("{weighted} of {ranks} ranks count what their loss is the mean of, needed all or none")]
+    #[error("{weighted} of {ranks} ranks weight their loss by a count, needed all or none")]
     Weighted {
         /// The number of ranks that weigh by a count.
         weighted: usize,
@@ -107,6 +107,6 @@ pub enum Error {
         message: String,
     },
     /// MPI cannot be started.
-    #[error("MPI does not start: {0}")]
+    #[error("cannot start MPI: {0}")]
     Start(&'static str),
 }

@@ -102,7 +102,7 @@ fn bits(losses: &[f64]) -> Vec<u64> {
 
 #[test]
 fn losses_are_those_of_one_rank_to_6_digits_and_ranks_agree_to_the_bit() {
-    // Batches that most numbers of ranks divide, that most do not divide, and with hardly more rows than ranks.
+    // Sizes that most numbers of ranks divide, that most do not divide, and that hardly exceed the number of ranks.
     for batch in [24, 25, 6] {
         let alone = threads::run(1, |rank| train(rank, batch)).expect("one rank trains");
         let expected = &alone[0].0;
@@ -189,7 +189,7 @@ fn ranks_that_do_not_all_count_are_told() {
         }
         team.mean(&mut net(), 1.0_f32, &share).map(drop)
     });
-    assert_eq!(message, "1 of 2 ranks count what their loss is the mean of, needed all or none");
+    assert_eq!(message, "1 of 2 ranks weight their loss by a count, needed all or none");
 }
 
 /// A transport that counts its messages.
@@ -302,18 +302,18 @@ fn ranks_with_other_parameters_are_told_where_they_begin() {
         0 => DataParallel::new(rank, "line", &mut Line { slope: 1.0, height: 2.0 }).map(drop),
         _ => DataParallel::new(rank, "line", &mut Bent { slope: 1.0, bend: 2.0 }).map(drop),
     });
-    let expected = "rank 1 does not train what rank 0 does: found `bend f32[]`, needed `height f32[]`";
+    let expected = "rank 1 trains something else than rank 0: found `bend f32[]`, needed `height f32[]`";
     assert_eq!(message, expected);
     let message = told(|rank| {
         let mut weights: Tensor![f32; ?] = Tensor::zeros_with((3 + rank.rank(),));
         DataParallel::new(rank, "weights", &mut weights).map(drop)
     });
-    assert_eq!(message, "rank 1 does not train what rank 0 does: found `f32[4]`, needed `f32[3]`");
+    assert_eq!(message, "rank 1 trains something else than rank 0: found `f32[4]`, needed `f32[3]`");
     let message = told(|rank| {
         let mut layers: Vec<Tensor![f32; 2]> = vec![Tensor::zeros(); 2 - rank.rank()];
         DataParallel::new(rank, "layers", &mut layers).map(drop)
     });
-    assert_eq!(message, "rank 1 does not train what rank 0 does: found nothing more, needed `1 f32[2]`");
+    assert_eq!(message, "rank 1 trains something else than rank 0: found nothing more, needed `1 f32[2]`");
 }
 
 #[test]
@@ -323,7 +323,7 @@ fn ranks_of_other_programs_are_told() {
         DataParallel::new(rank, program, &mut net()).map(drop)
     });
     let expected = "found `program digits, tanh`, needed `program digits, relu`";
-    assert_eq!(message, format!("rank 1 does not train what rank 0 does: {expected}"));
+    assert_eq!(message, format!("rank 1 trains something else than rank 0: {expected}"));
 }
 
 #[test]
@@ -338,7 +338,7 @@ fn a_rank_that_ends_sooner_is_told_on_all() {
         team.finish()
     });
     let calls = "`mean` is called by 1 of 2, `finish` is called by 1 of 2";
-    assert_eq!(message, format!("the ranks are not at the same place of the program: {calls}"));
+    assert_eq!(message, format!("the ranks call different methods: {calls}"));
 }
 
 #[test]
@@ -351,10 +351,7 @@ fn parameters_that_went_apart_are_told_and_not_saved() {
         net.b[[3]] = if team.rank() == 1 { -0.0 } else { 0.0 };
         team.save(&path, 1, &net)
     });
-    assert_eq!(
-        message,
-        "the ranks no longer agree: the parameters of rank 1 are not those of rank 0 to the bit"
-    );
+    assert_eq!(message, "the ranks no longer agree: the parameters of rank 1 differ from those of rank 0");
     assert!(!path.exists());
 }
 
@@ -506,5 +503,5 @@ fn ranks_that_call_a_transport_differently_are_told() {
         _ => rank.sum_f32(&mut [1.0, 2.0]),
     });
     let reason = "the ranks call different methods, or pass different numbers of values";
-    assert_eq!(message, format!("the other ranks cannot be reached: {reason}"));
+    assert_eq!(message, format!("cannot reach the other ranks: {reason}"));
 }

@@ -65,7 +65,7 @@ pub enum Error {
         position: usize,
     },
     /// A loop would need more steps than its limit.
-    #[error("E6010: `{function}`: `while` has not ended after {steps} steps, its limit")]
+    #[error("E6010: `{function}`: `while` did not end within its limit of {steps} steps")]
     LoopLimit {
         /// The function called.
         function: &'static str,

@@ -104,8 +104,8 @@ pub trait Rank<const R: usize>: Shape {
 /// A shape of rank `R`, whose elements are indexed by `R` positions. The separate trait has its own error message.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "an index of {R} positions into a tensor of the shape `{Self}`",
-    label = "needed: a position for each axis",
+    message = "wrong number of indices, {R}, for a tensor of the shape `{Self}`",
+    label = "needed: an integer for each axis",
     note = "an element of a matrix is `t[[i, j]]` or `t[(i, j)]`, of a vector `t[i]`; a row of a matrix is `t.row(i)`"
 )]
 pub trait Indexed<const R: usize>: Rank<R> {}
@@ -115,8 +115,8 @@ impl<const R: usize, S: Rank<R>> Indexed<R> for S {}
 
 /// A shape whose type determines every extent.
 #[diagnostic::on_unimplemented(
-    message = "the shape `{Self}` has extents that run time decides",
-    label = "the type is to decide every extent here",
+    message = "the shape `{Self}` has extents that are known only at run time",
+    label = "needed: a type with every extent",
     note = "write `Tensor::zeros_with((5, 3))`, `full_with`, `ones_with`, `from_fn_with` or `from_vec`, which take the extents, or a type with all of them, `Tensor![f32; 5, 3]`"
 )]
 pub trait StaticShape: Shape {

@@ -27,13 +27,13 @@ impl Writer<'_> {
             Problem::Pattern { pattern } => self.argument(pattern),
             Problem::Tied { tie, needed } => {
                 self.argument(tie.text);
-                self.parts(&[T(", and `"), T(tie.name)]);
+                self.parts(&[T(", but `"), T(tie.name)]);
                 match needed {
                     Some(needed) => self.parts(&[T("` is "), Integer(needed)]),
-                    None => self.parts(&[T("` is another")]),
+                    None => self.parts(&[T("` differs")]),
                 }
                 if context.operands.len() > 1 {
-                    self.parts(&[T(" where ")]);
+                    self.parts(&[T(" because ")]);
                     self.operands(&[1]);
                 }
             }
@@ -481,9 +481,10 @@ impl Writer<'_> {
             self.help(&[T("indices count from 0: the last is `-1`")]);
         } else {
             self.help(&[
-                T("bounds count from 0: a range starts before "),
+                T("bounds count from 0: the start is less than "),
                 Extent(extent),
-                T(" and ends there at most"),
+                T(", the end at most "),
+                Extent(extent),
             ]);
         }
     }

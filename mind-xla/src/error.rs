@@ -25,7 +25,7 @@ pub enum Error {
         source: libloading::Error,
     },
     /// The library is not a PJRT plugin.
-    #[error("{} is no PJRT plugin: it gives no table by the name `GetPjrtApi`", path.display())]
+    #[error("{} is not a PJRT plugin: it does not export `GetPjrtApi`", path.display())]
     NoPlugin {
         /// The path that was given.
         path: PathBuf,
@@ -40,7 +40,7 @@ pub enum Error {
     },
     /// The plugin is too old: it lacks a function.
     #[error(
-        "{}, with version {}.{} of the PJRT interface, lacks the function `{function}`: a younger plugin is needed",
+        "{}, with version {}.{} of the PJRT interface, lacks the function `{function}`: a newer plugin is needed",
         path.display(), version.0, version.1
     )]
     Lacks {
@@ -87,7 +87,7 @@ pub enum Error {
     #[error("the arguments do not fit: {}", .0.join("; "))]
     Arguments(Vec<String>),
     /// A tensor was read as another type, or its elements are lost.
-    #[error("{found} was asked for as {needed}")]
+    #[error("cannot read {found} as {needed}")]
     Read {
         /// The type of the tensor, or a note that its elements are lost.
         found: String,

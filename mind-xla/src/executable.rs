@@ -232,7 +232,7 @@ impl<'a> Call<'a> {
             return Err(format!("`{name}` is on the devices of another client"));
         }
         if !tensor.is_there() {
-            return Err(format!("`{name}` is gone: a run that failed took it"));
+            return Err(format!("`{name}` is lost: a failed run consumed it"));
         }
         if needed == found {
             return Ok(position);

@@ -167,7 +167,7 @@ impl DeviceTensor {
 
     fn read_bytes(&self, bytes: &mut [u8]) -> Result<(), Error> {
         if !self.is_there() {
-            let found = format!("{} that a run which failed took", shown(self.dtype(), self.dims()));
+            let found = format!("{}, lost in a failed run,", shown(self.dtype(), self.dims()));
             return Err(Error::Read { found, needed: "elements".into() });
         }
         let (fault, rank) = (|| Failure::during("copy a tensor from the devices"), self.dims().len());

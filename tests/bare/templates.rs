@@ -32,7 +32,7 @@ mod layers {
 
         pub fn hot<T: num>(i: int[..], like: T[..], const count: dim) { one_hot(i, count, dtype = T) }
 
-        /// Both, next to an operand with a written type.
+        /// Uses a type parameter and a written element type.
         pub fn picked<N, T: float>(i: int[], x: T[N]) {
             (sum(one_hot(i, N, dtype = T) * x), one_hot(i, N, dtype = i32), cast(iota(N), T) * x)
         }

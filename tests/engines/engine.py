@@ -1,4 +1,5 @@
-"""StableHLO text on XLA's CPU client, without tracing. It uses interfaces of jaxlib that are private: requirements.txt pins it."""
+"""Runs StableHLO text on XLA's CPU client, without tracing. It uses private interfaces of jaxlib, whose version
+requirements.txt pins."""
 
 import collections
 import re
@@ -13,7 +14,7 @@ jax.config.update("jax_enable_x64", True)
 
 
 class Client:
-    """So many CPU devices of this process, or these of several processes."""
+    """The given number of CPU devices of this process, or the given devices of several processes."""
 
     def __init__(self, devices):
         if isinstance(devices, int):
@@ -22,7 +23,7 @@ class Client:
         self.own = [device for device in self.devices if device.process_index == self.client.process_index()]
 
     def compile(self, text):
-        """The executable of a text, over all devices."""
+        """Compiles a text for all devices and returns the executable."""
         options = xla_client.CompileOptions()
         build = options.executable_build_options
         options.num_replicas = build.num_replicas = 1
@@ -34,7 +35,7 @@ class Client:
         return self.client.compile_and_load(text, self.devices, options)
 
     def run(self, text, inputs):
-        """The results of a text on one device. Inputs are copied, since those that are donated are overwritten."""
+        """The results of a text on one device. Inputs are copied, because donated inputs are overwritten."""
         executable, device = self.compile(text), self.devices[0]
         sharding = jax.sharding.SingleDeviceSharding(device)
         place = lambda array: _jax.batched_device_put(
@@ -43,8 +44,8 @@ class Client:
         return [np.asarray(parts[0]) for parts in results.disassemble_into_single_device_arrays()]
 
     def run_split(self, text, inputs):
-        """The results of a text over all devices, put together as far as they are here, with which elements are, and how often
-        each kind of collective stands in it."""
+        """Runs a text over all devices. Returns each result with a mask of the elements that are on devices of this process, and
+        the number of collectives of each kind in the compiled program."""
         executable = self.compile(text)
         on = lambda spec: GSPMDSharding(tuple(self.devices), spec)
         arguments = []
@@ -79,7 +80,7 @@ def tensors(text):
 
 
 def signature(text):
-    """The line of `main`: its arguments, and its results."""
+    """The arguments and the results in the line that declares `main`."""
     line = next(line for line in text.splitlines() if "func.func public @main" in line)
     return line.split(" -> ")
 

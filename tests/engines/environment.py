@@ -1,4 +1,4 @@
-"""The Python that the scripts of this folder run in."""
+"""The Python environment in which the scripts of this folder run."""
 
 import os
 import subprocess
@@ -9,8 +9,8 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 
 
 def enter(python):
-    """Goes on in a Python that has the packages: this one, or where it is None one that is made with the versions of
-    requirements.txt."""
+    """Restarts the script in the Python at this path. For None, the Python is that of a virtual environment, which is created
+    with the versions of requirements.txt if it does not exist."""
     if python is None:
         folder = os.path.join(HERE, "venv")
         python = os.path.join(folder, "bin", "python")

@@ -16,26 +16,26 @@ TENSOR = ["w1=_,m", "b1=m", "w2=m,_"]
 BLOCK = ["wq=_,m", "wk=_,m", "wv=_,m", "wo=m,_", *TENSOR]
 ADDITION_DATA = ["x=d,_", "y=d,_"]
 
-# The example, the extent of N, the mesh, how inputs are split, and how many all-reduces that takes.
+# The example, the extent of N, the mesh, the axes along which inputs are split, and the number of all-reduces.
 LAYOUTS = [
     ("digits", 32, "d=8", DATA, 1),
     ("digits", 32, "m=8", TENSOR, 1),
     ("digits", 32, "d=4,m=2", DATA + TENSOR, 2),
     ("addition", 16, "d=8", ADDITION_DATA, 1),
-    # Of each of two blocks after the attention and after the last layer, forward and back. Of the norm of all gradients three, of
-    # single numbers: the largest element, whether one is NaN, and the sum of squares.
+    # Two blocks have one each after the attention and after the last layer, forward and backward. The norm of all gradients has
+    # three, of single numbers: the largest element, whether one is NaN, and the sum of squares.
     ("addition", 16, "m=4", BLOCK, 11),
-    # XLA puts some together with those of the gradients.
+    # XLA combines some of them with the all-reduces of the gradients.
     ("addition", 16, "d=2,m=4", ADDITION_DATA + BLOCK, 12),
 ]
 
-# How far results may be from those of one device, of the larger of both or 1.
+# The accepted difference from the results on one device, relative to the larger magnitude of both, or to 1 if that is larger.
 NEAR = 1e-5
 
 
 @dataclasses.dataclass
 class Case:
-    """A step over several devices, and what one device makes of it."""
+    """A step over several devices, and its results on one device."""
 
     name: str
     devices: int
@@ -45,7 +45,7 @@ class Case:
     reduces: int
 
     def judge(self, found, collectives, is_whole=True):
-        """What is wrong with results, each with which of its elements are here, and with the collectives; a line about it."""
+        """Checks results, each with the mask of its known elements, and the collectives. Returns the mistakes and a summary."""
         far, collectives = distance(found, self.expected), dict(collectives)
         wrong = []
         if not far <= NEAR:
@@ -58,14 +58,14 @@ class Case:
 
 
 def cases(folder):
-    """The cases in order; programs are written to the folder."""
+    """Yields the cases in order. Writes their programs to the folder."""
     subprocess.run(["cargo", "build", "--quiet", "-p", "mind-cli"], cwd=ROOT, check=True)
     for example, extent, mesh, shards, reduces in LAYOUTS:
         whole = text(folder, example, extent, [])
         arguments = engine.argument_types(whole)
         options = ["--mesh", mesh]
         for shard in shards:
-            # A name of a parameter stands for those of every struct that has one of it.
+            # The name of a field stands for this field of every struct that has it.
             field, axes = shard.split("=")
             named = [name for name, _ in arguments if name.split(".")[-1] == field]
             assert named, f"{example} has no {field}: {arguments}"
@@ -94,7 +94,7 @@ def text(folder, example, extent, options):
 
 
 def sample(arguments):
-    """Seeded values: small numbers, classes below 10, and what Adam keeps of squares not below 0."""
+    """Seeded values: classes below 10, and small floats, none below 0 because Adam's means of squares must not be."""
     random = np.random.default_rng(1)
     values = []
     for name, (shape, dtype) in arguments:
@@ -106,7 +106,8 @@ def sample(arguments):
 
 
 def distance(found, expected):
-    """How far results are from others, where they are here, of the larger of both or 1; NaN where one is."""
+    """The largest difference of known elements, relative to the larger magnitude of both, or to 1 if that is larger. NaN if one
+    of them is NaN."""
     far = 0.0
     for (value, here), other in zip(found, expected, strict=True):
         a, b = value.astype(np.float64)[here], other.astype(np.float64)[here]

@@ -16,7 +16,8 @@ use mind_core::{
 };
 use mind_tests::{Project, is_in_gate, sample};
 
-/// The number of expressions if all are tried, and of further ones whose reductions run row by row, which are rare.
+/// The number of expressions if all are tried, and the number of further expressions whose reductions run row by row.
+/// Such expressions are rare.
 const EXPRESSIONS: usize = 60;
 const BY_ROW: usize = 15;
 

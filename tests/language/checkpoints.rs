@@ -91,7 +91,8 @@ macro_rules! programs {
     )*};
 }
 
-// Rustc takes several seconds for each. With 3 there are loops of fewer steps, of whole segments and of a rest.
+// Rustc takes several seconds for each. With `checkpoint = 3` some loops are shorter than a segment, some consist of
+// whole segments, and some have a shorter segment at the end.
 programs! {
     plain [] [, reverse = true] [];
     one [, checkpoint = 1] [, reverse = true, checkpoint = 1] [, checkpoint = 1];
@@ -193,6 +194,6 @@ mind! {
 fn a_while_that_exceeds_its_limit_fails_with_a_checkpoint_too() {
     assert_eq!((doubled(1e8), doubled_slope(1e8)), (1.6e9, 16.0));
     for error in [try_doubled(1.0).unwrap_err(), try_doubled_slope(1.0).unwrap_err()] {
-        assert!(error.to_string().contains("has not ended after 7 steps"), "{error}");
+        assert!(error.to_string().contains("did not end within its limit of 7 steps"), "{error}");
     }
 }

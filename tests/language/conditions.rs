@@ -49,7 +49,7 @@ fn a_loop_that_needs_more_steps_than_its_limit_is_an_error() {
     // The last step that is allowed.
     assert_eq!(doublings(13.0), (104.0, 3));
     let error = try_doublings(12.0).unwrap_err();
-    assert_eq!(error.to_string(), "E6010: `doublings`: `while` has not ended after 3 steps, its limit");
+    assert_eq!(error.to_string(), "E6010: `doublings`: `while` did not end within its limit of 3 steps");
     let mut x = Tensor::from([1.0, 2.0]);
     assert_eq!(try_doubled(&mut x).unwrap_err().code(), "E6010");
     assert_eq!(x.as_slice(), [1.0, 2.0]);

@@ -148,7 +148,7 @@ fn quantities_beyond_64_bits_are_large_numbers() {
         }
     }
     assert_eq!(f::params(usize::MAX), u64::MAX);
-    // A difference of numbers that are capped at the largest one may be a little smaller.
+    // Each term is capped at the largest number, so a difference of terms may be a little smaller than that.
     assert!(f::flops(usize::MAX) > u64::MAX / 2);
     assert_eq!(f::peak_bytes(usize::MAX), usize::MAX);
 }

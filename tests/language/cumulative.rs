@@ -113,7 +113,7 @@ fn gradients_of_running_products_are_right_at_any_number_of_zeros() {
     let len = 5;
     let w = Tensor::from([1.0, -2.0, 3.0, 0.5, 2.0]);
     let v = Tensor::from([1.0, 3.0, -1.0, 2.0, 0.5]);
-    // The product of some elements, without others.
+    // The product of the elements at `places`, except for those in `without`.
     let product = |x: &[f64], places: std::ops::Range<usize>, without: &[usize]| -> f64 {
         places.filter(|place| !without.contains(place)).map(|place| x[place]).product()
     };

@@ -47,7 +47,7 @@ mod layers {
 
     mind::mind! {
         use self::Dense;
-        /// In the same module.
+        /// Imports a struct of another block in the same module.
         pub fn transposed<I, O>(p: Dense<I, O>, b: f32[I]) -> Dense<O, I> { Dense { w: p.w.T, b } }
     }
 }

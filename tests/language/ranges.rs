@@ -24,12 +24,12 @@ mind! {
         (pow(x, 2.5), pow(3.0, x), pow(abs(x), x))
     }
 
-    /// One operand takes as long to compute as the function, others are results of other such functions.
+    /// Operands that are results of other functions, some of which also depend on the range of their operands.
     fn composed<N>(x: f64[N]) -> (f64[N], f64[N], f64[N]) {
         (sin(exp(x)), cos(sin(x)), pow(sin(x), 2.0) + pow(cos(x), 2.0))
     }
 
-    /// The same functions in loops that sum, over rows whose length is no multiple of a block.
+    /// The same functions in loops that sum, over rows whose length is not a multiple of a block.
     fn sums<N>(x: f32[N, 7]) -> (f32[N], f32) {
         (sum(sin(x), axis = 1), sum(cos(x)))
     }

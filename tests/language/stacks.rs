@@ -369,7 +369,7 @@ mod imported {
     }
 }
 
-/// A stack has a symbol of its own, which is the name of nothing else.
+/// The macro names the extent of a stack. The name differs from all names of the program.
 #[test]
 fn structs_may_have_the_name_of_the_symbol_of_a_stack() {
     mind! {

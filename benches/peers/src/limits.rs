@@ -9,7 +9,7 @@ use crate::cost::Cost;
 /// Sizes in bytes of working sets that fit into the caches of a core, into a shared cache, and into memory.
 const SETS: [usize; 4] = [24 << 10, 512 << 10, 16 << 20, 256 << 20];
 
-/// The limits of one core, as far as measured. A machine with other users has slow spells.
+/// The limits of one core: the best measured values, because a machine with other users has slow spells.
 #[derive(Default)]
 pub struct Limits {
     /// Operations per microsecond. A fused multiply-add counts as two.

@@ -56,7 +56,7 @@ impl Table {
 
     fn machine(&self) -> String {
         let machine = &self.machine;
-        let load = machine.load.map_or_else(|| "not told".to_owned(), |load| format!("{load:.2} before"));
+        let load = machine.load.map_or_else(|| "unknown".to_owned(), |load| format!("{load:.2} before"));
         let build = if cfg!(debug_assertions) { "debug" } else { "release" };
         let rows = [
             ("processor", machine.processor.clone()),
@@ -112,7 +112,7 @@ impl Caches {
             0 => format!("{} KiB", bytes >> 10),
             mebibytes => format!("{mebibytes} MiB"),
         };
-        let guess = if self.is_reported { "" } else { ", a guess: the processor does not tell" };
+        let guess = if self.is_reported { "" } else { ", assumed: the processor does not report its caches" };
         let l3 = self.l3.map_or_else(|| "none".to_owned(), size);
         format!("L1 {}, L2 {}, L3 {l3}{guess}", size(self.l1), size(self.l2))
     }
@@ -224,9 +224,9 @@ mod tests {
         assert!(text.ends_with(tables), "{text}");
         for line in [
             "| processor  | Some Processor, family 1 ",
-            "| caches     | L1 48 KiB, L2 2 MiB, L3 none, a guess: the processor does not tell |",
+            "| caches     | L1 48 KiB, L2 2 MiB, L3 none, assumed: the processor does not report its caches |",
             "| processors | 8 ",
-            "| load       | not told ",
+            "| load       | unknown ",
         ] {
             assert!(text.contains(line), "{text}");
         }

@@ -77,7 +77,7 @@ pub fn unknown_input(module: &Module, context: &Context, name: &str) -> Mistake 
     let mistake = mistake.at(&context.source, Spot::default());
     let near = module.inputs().map(|(input, _)| input).min_by_key(|input| distance(input, name));
     match near.filter(|input| is_near(input, name)) {
-        Some(near) => mistake.help(format!("there is `{near}`")),
+        Some(near) => mistake.help(format!("write `{near}`")),
         None => {
             let inputs: Vec<_> = module.inputs().map(|(name, ty)| format!("{name}: {ty}")).collect();
             mistake.help(format!("its inputs are {}", inputs.join(", ")))

@@ -115,7 +115,7 @@ fn no_main(program: &Program, source: &Source) -> Failure {
         [] => "define one: (def main Float () 1.0)".to_owned(),
         [first, ..] => {
             format!(
-                "give a function and its arguments, as in `mind ks run FILE {first} …`; there is {}",
+                "give a function and its arguments, as in `mind ks run FILE {first} …`; its functions are {}",
                 names.join(", ")
             )
         }

@@ -156,7 +156,7 @@ fn table(devices: &[Device], style: &Style) -> String {
 /// The memory of a device: `device, pinned_host; 1,024 bytes of 4,096 in use`.
 fn memory(device: &Device) -> String {
     let kinds: Vec<&str> = device.memories.iter().map(|memory| &*memory.kind).collect();
-    let kinds = if kinds.is_empty() { "not told".to_owned() } else { kinds.join(", ") };
+    let kinds = if kinds.is_empty() { "unknown".to_owned() } else { kinds.join(", ") };
     match device.stats {
         None => kinds,
         Some(stats) => {

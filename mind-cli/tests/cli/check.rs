@@ -83,7 +83,7 @@ fn every_function_of_a_file_is_checked_unless_one_is_named() {
     assert_eq!(said, format!("{loss}net.mind: twice: ok, 1 input, 1 operation, 1 output\n"));
     assert_eq!(folder.mind("check net.mind --function loss").fine(), loss);
     let said = folder.mind("check net.mind --function los").misuse();
-    assert_eq!(said, "error: net.mind has no function `los`\n  help: there is loss, twice\n");
+    assert_eq!(said, "error: net.mind has no function `los`\n  help: its functions are loss, twice\n");
     let said = folder.mind("stats net.mind").misuse();
     assert_eq!(said, "error: net.mind has 2 functions\n  help: choose one with --function: loss, twice\n");
     let said = folder.with("net.mic", LAYER).mind("check net.mic --function layer").misuse();
@@ -118,7 +118,7 @@ fn standard_input_is_read_and_its_form_told_by_how_it_begins() {
     let said = folder.mind_with("check -", "hello there\n").misuse();
     assert_eq!(
         said,
-        "error: cannot detect the format of <stdin>\n  help: say it with --from mic, core-ir, json or mind\n"
+        "error: cannot detect the format of <stdin>\n  help: add --from mic, core-ir, json or mind\n"
     );
     assert_eq!(folder.mind_with("check -", " \n").misuse(), "error: <stdin> is empty\n");
     let said = folder.mind_with("check --from mic -", "hello there\n").mistakes();
@@ -142,7 +142,7 @@ fn a_form_that_is_said_counts_more_than_an_extension() {
 fn files_that_cannot_be_read_are_named_with_a_way_out() {
     let folder = Folder::new().with("layer.mic", LAYER);
     let said = folder.mind("check laier.mic").misuse();
-    assert_eq!(said, "error: cannot read laier.mic: no such file or directory\n  help: there is layer.mic\n");
+    assert_eq!(said, "error: cannot read laier.mic: no such file or directory\n  help: write layer.mic\n");
     assert_eq!(
         folder.mind("check net/x.mic").misuse(),
         "error: cannot read net/x.mic: no such file or directory\n"

@@ -1,4 +1,4 @@
-//! Tests that the command gives every error code that it gives according to the table of codes.
+//! Tests that the command reports every error code that the table of codes assigns to it.
 
 use std::collections::BTreeSet;
 

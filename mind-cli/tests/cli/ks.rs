@@ -209,7 +209,7 @@ fn what_is_no_program_is_told_so() {
     assert_eq!(
         misuse("ks run f.ks"),
         "error: f.ks has no `main` to run\n  help: give a function and its arguments, as in `mind ks run FILE f …`; \
-            there is f\n"
+            its functions are f\n"
     );
     assert_eq!(
         misuse("ks run empty.ks"),

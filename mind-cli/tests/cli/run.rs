@@ -154,7 +154,7 @@ fn shapes_that_do_not_fit_are_e6009_and_e2001() {
     assert!(said.contains("\n  = `a` is f32[2] in b.npy\n  = `b` is f32[6] in flat.npy\n"), "{said}");
 }
 
-/// The byte follows a header of 118 bytes and the 10 bytes before the header.
+/// The data begins at byte 128, after a header of 118 bytes and the 10 bytes before it. The wrong byte is at offset 4.
 #[test]
 fn a_byte_that_is_no_truth_value_is_named_with_its_place() {
     let folder = Folder::new()

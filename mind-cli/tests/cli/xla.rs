@@ -69,8 +69,7 @@ fn what_is_no_plugin_is_refused() {
     assert!(said.contains("none.so: "), "{said}");
     if cfg!(all(target_os = "linux", target_env = "gnu")) {
         let said = mind(&folder, "xla devices --plugin libm.so.6").mistakes();
-        let expected =
-            "error[E6002]: libm.so.6 is no PJRT plugin: it gives no table by the name `GetPjrtApi`\n";
+        let expected = "error[E6002]: libm.so.6 is not a PJRT plugin: it does not export `GetPjrtApi`\n";
         assert!(said.starts_with(expected), "{said}");
     }
     assert!(!folder.path("out").exists());

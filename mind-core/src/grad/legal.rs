@@ -230,9 +230,7 @@ impl Legaliser<'_> {
         let along = |ty: &Type| ty.shape.iter().position(|other| other == extent);
         let any = || self.find(|other| other.dtype == dtype && along(other).is_some());
         let Some(witness) = self.find(|other| *other == ty).or_else(any) else {
-            return Err(Fault::Shape(format!(
-                "no value at hand has an axis of extent {extent} to broadcast to"
-            )));
+            return Err(Fault::Shape(format!("no value has an axis of extent {extent} to broadcast to")));
         };
         let axis = along(self.builder.ty(witness)).expect("it was found by this axis");
         Ok(core_v1::ones_along(&mut self.builder, witness, axis)?)

@@ -308,7 +308,7 @@ impl Pullback<'_> {
         if count == MOST_OF_EXTERN {
             let parameters = count + 1 - usize::try_from(order).expect("one for each cotangent");
             return Err(self.activity.unsupported_shape(self.value, format!(
-                "`{function}` has {parameters} parameters, so that its derivative of order {order} would take {}, more than the limit of {}",
+                "`{function}` has {parameters} parameters, so its derivative of order {order} takes {}, more than the limit of {}",
                 count + 1,
                 MOST_OF_EXTERN
             )));

@@ -45,7 +45,7 @@ fn shown(listing: &Listing<'_>, step: &Step) -> Option<String> {
     let loops = of.loops()?;
     let head = match &of {
         LoweredStep::Nest(_) => run(listing, loops),
-        LoweredStep::Product(Product::Tiny(_)) => "a product where it stands".to_owned(),
+        LoweredStep::Product(Product::Tiny(_)) => "a product, inline".to_owned(),
         LoweredStep::Product(Product::Kernel(epilogue)) | LoweredStep::Convolution(epilogue) => {
             of_blocks(epilogue).to_owned()
         }
@@ -64,7 +64,7 @@ fn of_blocks(epilogue: &Epilogue) -> &'static str {
 
 fn run(listing: &Listing<'_>, loops: &Loops) -> String {
     match &loops.run {
-        Run::Here => "where they stand".to_owned(),
+        Run::Here => "inline".to_owned(),
         Run::Dispatched => "by the machine's SIMD level".to_owned(),
         Run::Cut(Cut { axis, steps, elements, .. }) => {
             let [steps, elements] = [steps, elements].map(|dim| listing.dim(dim));

@@ -203,8 +203,8 @@ fn convolved(
         let (size, window) = (&image[axis + 1], &filter[axis]);
         let positions = convolution.positions(axis, size, window);
         let positions = positions.map_err(|overflow| OpError::overflow(op, overflow))?;
-        // An extent that is positive for some symbols only is checked on entry. An extent that never is gets refused
-        // here.
+        // An extent that is positive for only some values of the symbols is checked on entry. An extent that is never
+        // positive is refused here.
         if positions.is_below_one() {
             let problem = format!(
                 "a window of {window} does not fit dimension {} of extent {size}: the result has extent {positions}",
@@ -276,8 +276,8 @@ fn check_convolution(op: &Op, Convolution { strides, padding }: &Convolution) ->
     }
 }
 
-/// Checks the constraints that both gradients share: ranks, dtype, a valid convolution, and `dy` of the shape of its
-/// result.
+/// Checks the constraints that both gradients share: ranks, dtype, a valid convolution, and that `dy` has the shape of
+/// its result.
 fn infer_gradient(
     op: &Op,
     operands: &[&Type],

@@ -1,5 +1,5 @@
-//! Operations on consecutive elements along an axis, from a position that the program computes. The rows of the table
-//! that index by tensors are in `gathering.rs`.
+//! Operations on consecutive elements along an axis, from a position that the program computes. The operations that
+//! index by tensors are in `gathering.rs`.
 
 use super::{
     Attribute, Derivative, Focus, Inferred, KERNEL, Make, OpError, OpInfo, Profile,
@@ -180,7 +180,7 @@ fn infer_dynamic_update(op: &Op, operands: &[&Type]) -> Inferred {
     Ok((*x).clone())
 }
 
-/// Reports the errors of a position that is computed, operand 1.
+/// Reports the errors of operand 1, a computed position.
 fn start(op: &Op, operands: &[&Type]) -> Result<(), Box<OpError>> {
     index_dtype(op, operands, 1)?;
     rules::rank(op, operands, 1, 0)
@@ -194,7 +194,7 @@ fn within(op: &Op, operands: &[&Type], part: &Type, axis: i64, focus: Focus) -> 
         return Ok(());
     }
     Err(OpError::new(op, Code::E3011)
-        .problem(format!("{count} elements of dimension {axis}, which has extent {extent}"))
+        .problem(format!("a part of {count} elements does not fit dimension {axis} of extent {extent}"))
         .focus(focus)
         .dims(&[(0, position(axis))])
         .operands(&[0])

@@ -87,7 +87,7 @@ static EXTERN_GRAD: OpInfo = OpInfo {
             usize::try_from(*order).ok().filter(|orders| (1..operands.len().max(1)).contains(orders));
         let Some(orders) = orders else {
             let (last, count) = (operands.len().saturating_sub(1), operands.len());
-            let problem = format!("order {order} of {count} operands, needed 1 to {last}");
+            let problem = format!("order is {order} for {count} operands, needed 1 to {last}");
             return Err(OpError::new(op, Code::E2007).problem(problem).into());
         };
         let arguments = operands.len() - orders;
@@ -104,7 +104,7 @@ static EXTERN_GRAD: OpInfo = OpInfo {
             let given = ty;
             ty = Type::new(dtype, Shape::new(vec![count_floats(op, &operands[..cotangent])?]));
             if cotangent > arguments && *found != given {
-                let problem = format!("the cotangent of {given} is {found}");
+                let problem = format!("the cotangent is {found}, needed {given}");
                 return Err(OpError::new(op, Code::E3003).problem(problem).operands(&[cotangent]).into());
             }
         }
@@ -125,7 +125,7 @@ static EXTERN_GRAD: OpInfo = OpInfo {
     ..ROW
 };
 
-/// The most operands of a call, the cotangents of a derivative included.
+/// The maximum number of operands of a call, including the cotangents of a derivative.
 pub(crate) const MOST_OF_EXTERN: usize = 8;
 
 /// The fields that the rows share.

@@ -12,7 +12,7 @@ use crate::{
 /// An attribute of an operation: its names and its kind. A row lists its fields in the order of every text form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// The name in Core IR text and JSON, `keepdims`.
+    /// The name in Core IR text and JSON, such as `keepdims`.
     pub name: &'static str,
     /// The kind of value.
     pub kind: FieldKind,
@@ -35,9 +35,9 @@ pub enum FieldKind {
     F64,
     /// An element type.
     DType,
-    /// Positions, steps.
+    /// A list of integers, such as positions or steps.
     Integers,
-    /// Extents or bounds.
+    /// A list of dims, such as extents or bounds.
     Dims,
     /// The elements of a constant tensor.
     Data,
@@ -77,9 +77,9 @@ pub enum Attribute {
     F64(F64),
     /// An element type.
     DType(DType),
-    /// Positions, steps.
+    /// A list of integers, such as positions or steps.
     Integers(Vec<i64>),
-    /// Extents or bounds.
+    /// A list of dims, such as extents or bounds.
     Dims(Vec<Dim>),
     /// The elements of a constant tensor; a single one fills it.
     Data(TensorData),

@@ -229,7 +229,7 @@ impl<A: Form> Rows<A> {
         }
     }
 
-    /// The axis along which elements are selected; `None` if rows are.
+    /// The axis along which elements are selected; `None` if whole rows are selected.
     pub(crate) const fn axis(&self) -> Option<i64> {
         match self {
             Self::Gather | Self::ScatterAdd { .. } => None,
@@ -265,7 +265,7 @@ impl<A: Form> Rows<A> {
 }
 
 impl Rows {
-    /// The number of indices that are in range, counted from 0.
+    /// The number of valid indices: each index must be at least 0 and less than this number.
     ///
     /// # Errors
     /// If the number overflows 64 bits.

@@ -291,7 +291,7 @@ fn sliced(op: &Op, slice: &Slice, shape: &Shape, shown: &[usize]) -> Result<Shap
 }
 
 /// Checks that the offset and the strides of a slice fit into 64 bits. With symbols a start may exceed every valid
-/// extent, so the limits of `shape` do not bound them.
+/// extent, so the limits of `shape` do not bound the offset.
 fn placeable(starts: &[Dim], steps: &[i64], shape: &Shape, taken: &[Dim]) -> Result<(), Overflow> {
     let known = |dims: &[Dim]| dims.iter().all(|dim| dim.as_literal().is_some());
     if known(shape) && known(starts) {
@@ -308,7 +308,7 @@ fn placeable(starts: &[Dim], steps: &[i64], shape: &Shape, taken: &[Dim]) -> Res
     Ok(())
 }
 
-/// The extent of a slice along one axis. With symbols, only faults that occur for all their values are reported.
+/// The extent of a slice along one axis. If it depends on symbols, only faults for all of their values are reported.
 fn slice_dim(extent: &Dim, start: &Dim, end: &Dim, step: i64) -> Result<Result<Dim, SliceFault>, Overflow> {
     if let (Some(extent), Some(start), Some(end)) =
         (extent.as_literal(), start.as_literal(), end.as_literal())

@@ -173,7 +173,8 @@ fn wrong_rank(op: &Op, position: usize, problem: String) -> OpError {
     OpError::new(op, Code::E3002).problem(problem).focus(Focus::Operand(position)).operands(&[0, 1])
 }
 
-/// Reports E3003 unless the last dimension of `lhs` equals the last but one of `rhs`, or the only one of a vector.
+/// Reports E3003 unless the last dimension of `lhs` equals the last but one of `rhs`, or the only one if `rhs` is a
+/// vector.
 fn inner(op: &Op, lhs: &Type, rhs: &Type) -> Result<(), Box<OpError>> {
     let on_lhs = lhs.rank() - 1;
     let on_rhs = rhs.rank().saturating_sub(2);

@@ -1,7 +1,7 @@
 //! The table of operations: one row per operation, one file per family.
 //!
 //! A row ([`OpInfo`]) holds the name, the profile, the shape and dtype rule, how it is differentiated, where each
-//! result dimension comes from, the cost, the attributes as text has them, and how generated tests sample it.
+//! result dimension comes from, the cost, the attributes in text forms, and how generated tests sample it.
 //! [`interp`](crate::interp) evaluates operations and [`grad`](crate::grad) differentiates them. Both use the rows;
 //! rows use neither.
 
@@ -108,7 +108,8 @@ impl OpInfo {
     pub fn cases(&self, dtype: DType) -> Vec<sample::Case> {
         let mut cases = (self.sample.cases)(self, dtype);
         if dtype == DType::Bool {
-            // The cases of a row leave out numeric types that it does not take. Inference leaves out `bool`.
+            // The cases of a row leave out the numeric types that it does not take, but may contain `bool`, which
+            // inference then refuses.
             cases.retain(|case| infer(&case.op, &case.operands.iter().collect::<Vec<_>>()).is_ok());
         }
         cases
@@ -203,7 +204,7 @@ pub fn infer(op: &Op, operands: &[&Type]) -> Inferred {
     infer_by(info(op), op, operands)
 }
 
-/// As [`infer`], with the row of the operation at hand.
+/// As [`infer`], for callers that already have the operation's row.
 #[inline(always)]
 pub(crate) fn infer_by(row: &OpInfo, op: &Op, operands: &[&Type]) -> Inferred {
     if !row.takes(operands.len()) {
@@ -270,7 +271,7 @@ static INPUT: OpInfo = OpInfo {
     ..constant::NULLARY
 };
 
-/// Checks the rules for an input beyond those for every type: its name is not empty and not check_dtype, and only inputs
+/// Checks the rules for an input beyond those for every type: its name is not empty and not taken, and only inputs
 /// precede it. `before` is the operation that precedes it, and `taken` says whether another input has its name.
 pub(crate) fn check_input(
     before: Option<&Op>,

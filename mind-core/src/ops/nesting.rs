@@ -143,7 +143,7 @@ pub(crate) fn results_of_pullback(nested: &Nested, operands: usize) -> usize {
     nested.inputs().len().saturating_sub(operands)
 }
 
-/// The value that an instruction of a canonical module forwards, if the instruction matters to derivatives only.
+/// The operand that an instruction of a canonical module returns unchanged, if only derivatives need the instruction.
 pub(crate) fn seen_through(module: &Module, inst: &Inst) -> Option<ValueId> {
     let Op::Own(Own::Nesting(nesting)) = &inst.op else { return None };
     match nesting {
@@ -218,7 +218,7 @@ fn check_inputs(op: &Op, nested: &Nested, operands: &[&Type]) -> Result<(), Box<
     Ok(())
 }
 
-/// The type of an output of a module that may be invalid.
+/// The type of an output of a module. Reports E4003 if the module has no such output or value.
 pub(super) fn output<'m>(op: &Op, module: &'m Module, at: usize) -> Result<&'m Type, Box<OpError>> {
     let value = module.outputs().get(at).and_then(|output| module.insts().get(output.index()));
     value.map(|inst| &inst.ty).ok_or_else(|| {

@@ -24,11 +24,11 @@ pub type OperandAxis = (usize, usize);
 /// One row of the table of operations.
 #[derive(Clone, Copy)]
 pub struct OpInfo {
-    /// The name in Core IR text, `MatMul`.
+    /// The name in Core IR text, such as `MatMul`.
     pub name: &'static str,
-    /// The name in MIC, `matmul`.
+    /// The name in MIC, such as `matmul`.
     pub mnemonic: &'static str,
-    /// The name in messages to users, `@` or `matmul`; shown in backquotes.
+    /// The name in messages to users, such as `@` or `matmul`. Messages show it in backquotes.
     pub label: &'static str,
     /// Core v1 or an extension.
     pub profile: Profile,
@@ -96,7 +96,8 @@ pub(super) const KERNEL: OpInfo = OpInfo {
     sample: sample::Sampling { cases: sample::none, domain: sample::Domain::Any, tolerance: (1e-2, 1e-6) },
 };
 
-/// The arity of an operation whose shape and dtype rule checks the number of operands. At most [`Operands::MAX`].
+/// The arity of an operation whose shape and dtype rule checks the number of operands, which is at most
+/// [`Operands::MAX`].
 pub const VARIADIC: usize = usize::MAX;
 
 impl OpInfo {
@@ -134,7 +135,8 @@ pub enum Class {
     View,
     /// An operation with its own kernel.
     Kernel,
-    /// An operation that holds a module, or that reads a further result of one. A plan only contains loops among these.
+    /// An operation that holds a module, or that reads a further result of such an operation. Loops are the only ones
+    /// that a plan contains.
     Module,
 }
 

@@ -11,7 +11,7 @@ use crate::{
     ty::{Shape, Type},
 };
 
-/// Panics because a row was asked about another row's operation.
+/// Panics because a function of a row was called with another row's operation.
 #[track_caller]
 pub(super) fn wrong_row(op: &Op) -> ! {
     unreachable!("the table asks each row about its own operation only, not about `{}`", op.info().name)
@@ -107,7 +107,7 @@ pub(super) fn broadcast_dim(a: &Dim, b: &Dim) -> Option<Dim> {
     }
 }
 
-/// The likely fix where a symbol meets an extent that it is not known to equal.
+/// The likely fix if two dims differ: for two symbols, or for a symbol and a number.
 pub(super) fn equate(a: &Dim, b: &Dim) -> Option<String> {
     match (a.as_symbol(), b.as_symbol()) {
         (Some(a), Some(b)) => {
@@ -174,8 +174,9 @@ pub(crate) fn position(axis: i64) -> usize {
     usize::try_from(axis).expect("inference refuses negative axes, steps and padding")
 }
 
-/// Reports E3003 unless two shapes of the same rank have equal extents along every axis except `but`. The shapes belong
-/// to `operands`, where they belong to any. The error underlines the second operand.
+/// Reports E3003 unless two shapes of the same rank have equal extents along every axis except `but`. `operands` are
+/// the operands with these shapes, or `None` for the shape of an attribute. The error underlines the second operand, if
+/// any.
 pub(super) fn same_extents(
     op: &Op,
     [a, b]: [&Shape; 2],

@@ -159,7 +159,9 @@ fn check(op: &Op, scan: &Scan, operands: &[&Type]) -> Result<(), Box<OpError>> {
         Some(carries) => carries,
         None => {
             let (inputs, results) = (counted(inputs, "input"), counted(results, "result"));
-            let problem = format!("{} carries for a module of {inputs} and {results}", scan.carries);
+            let found = scan.carries;
+            let problem =
+                format!("carries is {found}, needed 0 to {most} for a module of {inputs} and {results}");
             return mistake(Code::E2007, problem);
         }
     };
@@ -168,8 +170,7 @@ fn check(op: &Op, scan: &Scan, operands: &[&Type]) -> Result<(), Box<OpError>> {
     }
     let stacked = i64::try_from(results - carries).unwrap_or(i64::MAX);
     if !(0..=stacked).contains(&scan.residuals) {
-        let stacked = counted(results - carries, "stacked result");
-        return mistake(Code::E2007, format!("{} residuals of a loop of {stacked}", scan.residuals));
+        return mistake(Code::E2007, format!("residuals is {}, needed 0 to {stacked}", scan.residuals));
     }
     let steps = steps(scan, operands);
     if steps.is_none() && (scan.guard != Guard::Carry || results > carries) {
@@ -190,7 +191,7 @@ fn check(op: &Op, scan: &Scan, operands: &[&Type]) -> Result<(), Box<OpError>> {
             return Err(OpError::new(op, Code::E2001).problem(problem).operands(&[at]).into());
         }
         if let Some(steps) = steps.filter(|steps| is_iterated && found.shape[0] != **steps) {
-            let problem = format!("{found} has {} steps, but others have {steps}", found.shape[0]);
+            let problem = format!("numbers of steps differ, {steps} and {}", found.shape[0]);
             return Err(OpError::new(op, Code::E3003).problem(problem).operands(&[at]).into());
         }
     }
@@ -206,7 +207,7 @@ fn check(op: &Op, scan: &Scan, operands: &[&Type]) -> Result<(), Box<OpError>> {
     Ok(())
 }
 
-/// Checks that the guard is a single truth value, and a carry if it is one of the carries.
+/// Checks that the guard exists and is a single `bool`. The guard of a `While` is its first carry.
 fn check_guard(op: &Op, scan: &Scan, carries: usize) -> Result<(), Box<OpError>> {
     let Some(guard) = scan.guard() else { return Ok(()) };
     let (which, is_there) = match scan.guard {

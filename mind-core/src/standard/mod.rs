@@ -31,7 +31,7 @@ pub fn structs(file: &str) -> impl Iterator<Item = &'static str> {
     items(file, STRUCT).map(|item| item.name)
 }
 
-/// The file of the function with this name, and the name. Returns the first if several files have one.
+/// The file of the function with this name, and the name. If several files have one, the first file is returned.
 pub fn find(name: &str) -> Option<(&'static str, &'static str)> {
     FILES.iter().find_map(|(file, _)| Some((*file, functions(file).find(|own| *own == name)?)))
 }
@@ -85,8 +85,8 @@ struct Item {
 
 /// The functions or structs of a file, in order.
 fn items(file: &str, word: &'static str) -> impl Iterator<Item = Item> {
-    /// Computed once for all lookups, because a block makes many. Macros are usually built without optimisation, and a
-    /// search of a file takes a tenth of a millisecond there.
+    /// Computed once, because compiling a block makes many lookups. Macros are usually built without optimisation, and
+    /// one search of a file then takes a tenth of a millisecond.
     static ITEMS: LazyLock<Vec<Item>> = LazyLock::new(|| {
         FILES
             .iter()

@@ -288,11 +288,8 @@ const FUNCTIONS: &[(&[&str], Replacement)] = &[
     (&["cumulative_sum"], Replacement::Named("cumsum")),
     (&["cumulative_prod"], Replacement::Named("cumprod")),
     (&["scan", "fori_loop"], Replacement::Words(LOOPS)),
-    (
-        &["while_loop"],
-        Replacement::Words("a loop with a condition has a form of its own: `while n = … if … { … }`"),
-    ),
-    (&["cond"], Replacement::Words("a branch has a form of its own: `if … { … } else { … }`")),
+    (&["while_loop"], Replacement::Words("write a loop with a condition as `while n = … if … { … }`")),
+    (&["cond"], Replacement::Words("write a branch as `if … { … } else { … }`")),
     (
         &["associative_scan"],
         Replacement::Words("write `associative_scan(f)(xs)` with a function of two elements"),

@@ -354,8 +354,7 @@ impl<'a> Scanner<'a> {
         };
         if !right {
             let message = format!("invalid escape sequence `{}`", &text[..length]);
-            let help =
-                r#"there are \n \r \t \\ \0 \" \' \x41 \u{1F600}; write `\\` for the character itself"#;
+            let help = r#"escape sequences are \n \r \t \\ \0 \" \' \x41 \u{1F600}; write `\\` for the character itself"#;
             self.report(Code::E1004, at, message, Some(help));
         }
         (length, right)

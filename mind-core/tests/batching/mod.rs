@@ -24,7 +24,7 @@ use crate::{
 
 const SLICES: usize = 3;
 
-/// What became of a comparison.
+/// The outcome of a comparison.
 #[derive(PartialEq)]
 enum Outcome {
     Compared,
@@ -32,8 +32,8 @@ enum Outcome {
     Stops,
 }
 
-/// Runs a module for three slices of the inputs at these positions. `slices` has the arguments of each run, which are
-/// equal for the other inputs.
+/// Compares the module, batched over the inputs at the positions `over`, with runs for each slice. `slices` has the
+/// arguments of each run. Arguments for the other inputs are the same in all runs.
 fn compare(what: &str, module: &Canonical, over: &[usize], slices: &[Vec<Array>]) -> Outcome {
     let inputs: Vec<_> = over.iter().copied().map(ValueId::new).collect();
     let batched = batch(module, &inputs, &Dim::literal(SLICES as i64))
@@ -85,7 +85,7 @@ fn stacked<'a>(slices: impl Iterator<Item = &'a Array>) -> Array {
     Array::new(shape, elements)
 }
 
-/// The arguments of each run, drawn by `draw`, with the inputs that are not batched equal in all of them.
+/// Draws the arguments of each run. Inputs that are not batched have the same argument in all runs.
 fn slices(over: &[usize], mut draw: impl FnMut(usize) -> Vec<Array>) -> Vec<Vec<Array>> {
     let mut slices: Vec<_> = (0..SLICES).map(&mut draw).collect();
     let first = slices[0].clone();
@@ -103,7 +103,7 @@ fn largest_rank(module: &Module) -> usize {
     own.chain(inner).max().unwrap_or(0)
 }
 
-/// The sets of positions below `count` that are not empty.
+/// All non-empty sets of positions below `count`.
 fn subsets(count: usize) -> Vec<Vec<usize>> {
     (1..1_usize << count).map(|bits| (0..count).filter(|at| bits >> at & 1 == 1).collect()).collect()
 }

@@ -133,7 +133,7 @@ fn every_row_is_documented_in_all_parts_with_its_own_attributes() {
     }
 }
 
-/// Whether it takes any number of operands.
+/// Whether the operation takes any number of operands.
 fn is_open(row: &OpInfo) -> bool {
     row.arity == VARIADIC
 }

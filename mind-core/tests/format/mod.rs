@@ -1,5 +1,5 @@
-//! Formatting loses nothing. Tested on every program of the repository, with blanks and comments in their places and
-//! anywhere else.
+//! Formatting loses nothing. Tested on every program of the repository, as it is and with blanks and comments inserted
+//! between its tokens.
 #![allow(clippy::unwrap_used, reason = "a test that unwraps nothing fails, as it should")]
 
 use std::{
@@ -114,7 +114,7 @@ fn places(text: &str) -> Vec<Range<usize>> {
     places
 }
 
-/// The text with something else between its tokens. A doc comment still ends its line.
+/// The text with the results of `between` between its tokens. A doc comment is still followed by a new line.
 fn apart(text: &str, mut between: impl FnMut() -> &'static str) -> String {
     let mut spread = String::new();
     for place in places(text) {

@@ -23,7 +23,7 @@ use table::{Exact, Line, Worst, wide_error};
 const EXACT: &str = include_str!("../../../tests/accuracy/slopes.txt");
 const BOUNDS: &str = include_str!("../../../tests/accuracy/slope_bounds.txt");
 
-/// The interpreter uses functions of the standard library, whose error is a few units where that of kernels is one.
+/// The interpreter uses functions of Rust's standard library. Their error is a few units, that of kernels about one.
 const UNITS: f64 = 16.0;
 
 /// The interpreter's digamma loses digits near its zero.

@@ -275,8 +275,8 @@ fn cotangents_of_zero_give_zeros_whatever_the_steps_compute() {
     for by_last in [0.0, 1.0] {
         let cotangents = [Array::new([], vec![by_last]), Array::new([3], vec![0.0; 3])];
         let results = run(&gradient, &[&given[..], &cotangents].concat());
-        // The derivative by `xs` is w / (2 sqrt(x)) where x is positive, and w is 0; the derivative by `w` is the
-        // square root of 4.
+        // The derivative by `xs` is w / (2 sqrt(x)) where x is positive. It is 0, because w is 0. The derivative by `w`
+        // is the square root of 4.
         assert_eq!(numbers(&results[2]), [by_last]);
         assert_eq!(numbers(&results[3]), [0.0; 3]);
         assert_eq!(numbers(&results[4]), [2.0 * by_last]);
@@ -310,6 +310,6 @@ fn the_cotangent_of_a_matrix_in_products_is_one_product_after_the_loop() {
         module.insts().iter().filter(|inst| matches!(inst.op, Op::Product(Product::MatMul))).count()
     };
     let bodies: Vec<usize> = gradient.nested().map(|body| products(body)).collect();
-    // `h @ w` forwards, and the cotangent of `h` backwards.
+    // The forward loop computes `h @ w`, the backward loop the cotangent of `h`.
     assert_eq!((bodies, products(&gradient)), (vec![1, 1], 1));
 }

@@ -219,7 +219,7 @@ fn a_stop_gradient_stops_derivatives_of_every_order_in_extended() {
 
 #[test]
 fn core_v1_refuses_what_only_a_stop_gradient_keeps_a_derivative_from() {
-    // By `a`, by `b`, or by neither: in each case a second derivative by `a` would pass the stop gradient of the first.
+    // For the gradient by `a`, by `b` or by neither: a second derivative by `a` would pass through the stop gradient.
     for wrt in [&[0][..], &[1], &[]] {
         let module = build(&[f32s(&[]), f32s(&[])], |b, inputs| {
             let stopped = push(b, Op::Map(Map::StopGradient), &inputs[..1]);

@@ -73,7 +73,7 @@ fn near(a: &[Array], b: &[Array]) {
 fn a_true_pullback_changes_no_derivative_of_any_order() {
     let (plain, own) = (weighted_tanh("%4 = Neg (%3) : f64[2]\n"), weighted_tanh(&told(TRUE)));
     let ones = [arguments(), vec![vector(DType::F64, &[1.0, 1.0])]].concat();
-    // The results have the sign of the function that replaces the pullback.
+    // Where `own` has the pullback, `plain` negates the result, so its gradients have the other sign.
     let negative = |value: Vec<Array>| {
         vec![vector(DType::F64, &numbers(&value[0]).iter().map(|x| -x).collect::<Vec<_>>())]
     };

@@ -18,7 +18,7 @@ use super::support::{
 };
 use crate::sample::sample;
 
-/// The number of programs to check. As many seeds are tried as this takes.
+/// The number of programs to check. Seeds are tried until this many programs are found.
 fn programs() -> usize {
     sample("random programs", 0..1_000).len()
 }

@@ -256,7 +256,7 @@ pub fn arguments(rng: &mut Rng, types: &[Type], domain: Domain, index_bound: i64
         .collect()
 }
 
-/// The number of indices that are in range, for a case whose operands include indices; 1 for other cases.
+/// The exclusive upper bound of valid indices, for a case whose operands include indices; 1 for other cases.
 pub fn rows(case: &Case) -> i64 {
     let Op::Rows(rows) = &case.op else {
         return case

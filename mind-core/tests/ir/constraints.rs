@@ -427,11 +427,11 @@ fn dynamic_slice_c3() {
 #[test]
 fn dynamic_slice_c4() {
     let error = refused(&dynamic_slice("5", 0), &["f32[4]", "i64"]);
-    assert_eq!(error.to_string(), "`index`: 5 elements of dimension 0, which has extent 4");
+    assert_eq!(error.to_string(), "`index`: a part of 5 elements does not fit dimension 0 of extent 4");
     assert_eq!((error.code, error.focus), (E3011, Focus::Attribute("shape")));
     assert_eq!(code(&dynamic_slice("N + 1", 0), &["f32[N]", "i64"]), E3011);
     assert_eq!(code(&dynamic_slice("0", 0), &["f32[4]", "i64"]), E3006);
-    // Whether there are as many is checked when the program runs.
+    // Whether `x` has 2 elements is checked when the program runs.
     assert!(infer_types(&dynamic_slice("2", 0), &["f32[N]", "i64"]).is_ok());
 }
 
@@ -1148,5 +1148,5 @@ fn extern_grad_c5() {
         assert_eq!(code(&external_back_again("cell", 2), &["f64[2, 3]", "i64", "f64[4]", wrong]), E3003);
     }
     let error = refused(&external_back_again("cell", 3), &["f64[2, 3]", "i64", "f64[4]", "f64[6]", "f64[6]"]);
-    assert_eq!(error.to_string(), "`extern_grad`: the cotangent of f64[10] is f64[6]");
+    assert_eq!(error.to_string(), "`extern_grad`: the cotangent is f64[6], needed f64[10]");
 }

@@ -157,8 +157,8 @@ fn every_code_is_in_the_corpus() {
     }
 }
 
-/// Errors in the programs of the informal page: the text on the page, and the program in the corpus with the same
-/// error.
+/// Errors in the programs of `SYNTAX.md`, the informal page about Knossos: the text on the page, and the program in the
+/// corpus with the same error.
 const SLIPS: &[(&str, &str)] = &[
     ("(tsum (0 ", "tuple_for_arguments"),
     ("(let (7of9 (", "name_begins_with_digit"),

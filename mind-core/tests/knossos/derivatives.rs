@@ -179,8 +179,8 @@ fn every_primitive_has_a_derivative_to_test() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
-/// Tests each overload of the table alone, and the functions in its derivatives: sines and digammas of higher orders
-/// too.
+/// Tests each overload of the table alone, and with it the functions of its derivatives, such as digammas of higher
+/// orders.
 #[test]
 fn derivatives_of_every_overload_of_the_prelude_are_right() {
     let types = Types::default();
@@ -255,7 +255,7 @@ fn derivatives_of_derivatives_are_right() {
     }
 }
 
-/// The two halves with a tape compute the same as the whole derivative, and so does `sufrev`.
+/// The two halves of a reverse derivative, joined by a tape, compute the same as the whole one. So does `sufrev`.
 #[test]
 fn halves_make_the_whole() {
     let program = checked(FUNCTIONS);

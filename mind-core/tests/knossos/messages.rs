@@ -108,7 +108,7 @@ const FRONT: &[(&str, &[&str])] = &[
     (
         "elaborate/lambdas.rs",
         &[
-            "wrong number of arguments for",
+            "arguments, found",
             "expected a lambda such as `(lam (i : Integer) body)`, found a list",
             "expected a lambda such as `(lam (i : Integer) body)`, found `1.0`",
             "the parameter of the lambda: expected",
@@ -152,9 +152,9 @@ const FRONT: &[(&str, &[&str])] = &[
             "has no body",
             "calls nest deeper than the limit",
             "by zero",
-            "`ts_dot` of values of different sizes",
+            "the values of `ts_dot` have different sizes",
             "the assertion failed",
-            "of tensors whose sizes differ",
+            "have different sizes",
             "the tape belongs to another function",
             "is negative",
             "is over the limit of",

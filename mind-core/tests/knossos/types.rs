@@ -1,8 +1,8 @@
 //! Every primitive and construct at every kind of type: `tests/ks/at_*.ks`, generated from the tables below.
 //!
-//! An equation is an expression that must be true. `(a)` and `(b)` are two values of the type, `(zero)` is the first
-//! one without its numbers, `(together)` their sum, `(change)` a tangent, and `(moved)` the first value plus that
-//! tangent.
+//! An equation is an expression that must be true. `(a)` and `(b)` are two values of the type. `(zero)` is the first
+//! one with 0, `false` and `""` in place of its numbers, truth values and texts. `(together)` is the sum of `a` and
+//! `b`, `(change)` a tangent, and `(moved)` the first value plus that tangent.
 
 use std::{collections::BTreeSet, fs, path::Path};
 

@@ -16,7 +16,8 @@ const PARTS: [(&str, bool); 6] = [
     ("Source", false),
 ];
 
-/// Names in examples: the type of a `p` that is `of zeros`, and structs of parameters for optimisers.
+/// The structs of examples: `Block` is the type of the `p` in examples that end in "with `p` of zeros". `Net` and `Mat`
+/// are parameters of optimisers.
 const STRUCTS: &str = "struct Block {
     scale1: f32[2], bias1: f32[2], wq: f32[2, 2], wk: f32[2, 2], wv: f32[2, 2], wo: f32[2, 2],
     scale2: f32[2], bias2: f32[2], w1: f32[2, 3], b1: f32[3], w2: f32[3, 2], b2: f32[2],

@@ -20,8 +20,8 @@ fn programs_are_planned_as_recorded() {
 }
 
 /// A nest may store its result in the memory of an operand only if each element replaces the one that it is computed
-/// from. `y` is as long as `t` after rounding up to cache lines, and `t` ends with it, but each of its elements is
-/// computed from later elements of `t`.
+/// from. `y` is as long as `t` after rounding up to cache lines, and is the last to read `t`. But an element of `y` is
+/// computed from a later element of `t`.
 #[test]
 fn elements_are_not_stored_where_others_are_read() {
     let program = |read: &str| {
@@ -64,8 +64,8 @@ fn places_of_exp(program: &str) -> (Dim, Dim) {
     (place(load), stored.expect("the nest stores"))
 }
 
-/// The temporaries of a training step are those that its backward pass needs: the hidden activations, and one at a time
-/// the cotangents of two neighbouring layers and the gradient of one bias. Gradients of weights are not stored. The
+/// The temporaries of a training step are those that its backward pass needs: the hidden activations, the cotangents of
+/// two neighbouring layers at a time, and the gradient of one bias at a time. Gradients of weights are not stored. The
 /// loss needs only tensors of the result's size.
 #[test]
 fn a_training_step_keeps_activations_only() {

@@ -42,10 +42,11 @@ pub fn f32s(shape: &[i64]) -> Type {
     Type::new(DType::F32, shape)
 }
 
-/// From this number of expressions on, only some are tested by default.
+/// From this number of expressions on, only a sample is tested: one in twenty by default, one in ten in the gate.
 const MANY: usize = 200;
 
-/// From this number on, the gate tests one in twenty-five, and the default is one in four hundred.
+/// A sample of this number of expressions or more is sampled again. Then one in four hundred of all expressions is
+/// tested by default, and one in a hundred in the gate.
 const VERY_MANY: usize = 2_000;
 
 /// A closure with a parameter for each type and a `let` for each case.

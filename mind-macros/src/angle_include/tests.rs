@@ -35,7 +35,7 @@ fn what_a_copy_cannot_hold_is_refused() {
     assert_eq!(mistakes("mod layers;"), ["found `mod layers;`, expected a module with its content"]);
     assert_eq!(
         mistakes("//! Doc.\n#![allow(dead_code)]\nfn f() {}"),
-        ["found an attribute of the file, but the file is included in a module"]
+        ["found an attribute `#![…]`, which an included file cannot have"]
     );
     assert_eq!(mistakes("fn f() { mind!< x }"), ["found the end, expected `>` for this `mind!<`"]);
     assert_eq!(mistakes("fn f() { ( }"), ["this is not valid Rust: a bracket, quote or character is wrong"]);

@@ -280,7 +280,7 @@ pub fn dot<T: Linear<F>, S: Extents, F>(
     at: At,
 ) -> Result<F, Fault> {
     if x.size != y.size {
-        return Err(at.failure("`ts_dot` of values of different sizes"));
+        return Err(at.failure("the values of `ts_dot` have different sizes"));
     }
     check(x.data.len() == y.data.len(), "a tensor has another number of elements than its size");
     for (x, y) in x.data.iter().zip(y.data) {

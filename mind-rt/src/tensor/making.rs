@@ -223,10 +223,10 @@ impl<T: Element> FromIterator<T> for Tensor<T, (usize,)> {
 /// Implemented where `Self: From<V>`. The separate trait has its own error message.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not made from `{V}` by `Tensor::from`",
-    label = "neither a number, nested arrays of numbers nor a `Vec` of them that is such a tensor",
-    note = "a `Vec` or slice has as many elements as run time says: write `Tensor::from_vec((rows, columns), vec)?`, or `Tensor::try_from(vec)?` for a type of fixed extents; rows in a `Vec` are one `Vec` by `concat()`",
-    note = "a tensor is given more or less of its extents in the type by `t.try_into_shape()?`"
+    message = "`Tensor::from` cannot make `{Self}` from `{V}`",
+    label = "needed: a number, nested arrays of numbers, or a `Vec` of numbers for a vector",
+    note = "the length of a `Vec` or slice is known only at run time: write `Tensor::from_vec((rows, columns), vec)?`, or `Tensor::try_from(vec)?` for a type of fixed extents; `rows.concat()` joins a `Vec` of rows",
+    note = "`t.try_into_shape()?` converts a tensor to a type with more or fewer static extents"
 )]
 pub trait MadeFrom<V> {
     /// Converts the value to a tensor.

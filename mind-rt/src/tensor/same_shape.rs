@@ -9,10 +9,10 @@ use crate::tensor::storage::{Tensor, TensorRef};
 /// says what to write.
 // `Self` is the left operand's type, which rustc knows where it has to infer the right operand's type.
 #[diagnostic::on_unimplemented(
-    message = "tensors of different shape types have no operators together",
+    message = "an operator needs tensors of the same shape type",
     label = "the shape type on the left is `{Self}`, on the right `{R}`",
     note = "write `mind!(a + b)`, which broadcasts between tensors of any shapes",
-    note = "or make the types equal: `x.try_into_shape()?` says more or less of the same extents, `x.as_dyn()` makes all of them dynamic"
+    note = "or make the types equal: `x.try_into_shape()?` converts to a type with more or fewer static extents, `x.as_dyn()` makes all of them dynamic"
 )]
 #[allow(missing_docs, reason = "sealed")]
 pub trait SameShape<R: Shape>: Shape {

@@ -122,12 +122,12 @@ fn a_file_that_is_no_plugin_is_refused() {
 
 #[test]
 fn a_library_that_is_no_plugin_is_refused() {
-    assert_eq!(refused("null"), "PLUGIN is no PJRT plugin: it gives no table by the name `GetPjrtApi`");
+    assert_eq!(refused("null"), "PLUGIN is not a PJRT plugin: it does not export `GetPjrtApi`");
     let Ok(maps) = std::fs::read_to_string("/proc/self/maps") else { return };
     // The C library is already loaded, and is not a plugin.
     let Some(libc) = maps.split_whitespace().find(|word| word.contains("libc.so")) else { return };
     let said = Plugin::load(libc).err().expect("it is refused").to_string();
-    assert_eq!(said, format!("{libc} is no PJRT plugin: it gives no table by the name `GetPjrtApi`"));
+    assert_eq!(said, format!("{libc} is not a PJRT plugin: it does not export `GetPjrtApi`"));
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn a_plugin_of_another_version_is_refused() {
     assert_eq!(refused("major"), "PLUGIN has version 1.7 of the PJRT interface, needed 0");
     let lacks = |function| {
         format!(
-            "PLUGIN, with version 0.7 of the PJRT interface, lacks the function `{function}`: a younger plugin is needed"
+            "PLUGIN, with version 0.7 of the PJRT interface, lacks the function `{function}`: a newer plugin is needed"
         )
     };
     assert_eq!(refused("small"), lacks("ClientCompile"));
@@ -316,12 +316,12 @@ fn a_run_that_fails_leaves_what_it_did_not_take() {
             assert_eq!((back.w, back.b), (layer().w, layer().b));
         } else {
             let said = read.expect_err("it is gone").to_string();
-            assert_eq!(said, "f32[4, 2] that a run which failed took was asked for as elements");
+            assert_eq!(said, "cannot read f32[4, 2], lost in a failed run, as elements");
             assert_eq!((back.w, back.b), (Tensor::zeros(), Tensor::zeros()), "nothing is half read");
             let call =
                 executable.call().pass("x", &x).update("layer", &mut on_devices).number("rate", 1.0_f32);
             let said = call.run().expect_err("it is gone").to_string();
-            assert!(said.contains("`layer.w` is gone: a run that failed took it"), "{said}");
+            assert!(said.contains("`layer.w` is lost: a failed run consumed it"), "{said}");
         }
         drop((executable, on_devices));
         assert_nothing_is_left(&plugin);

@@ -1,4 +1,4 @@
-//! An integer is not divided by a written 0, nor is there a remainder.
+//! The divisor of an integer division or of a remainder must not be the constant 0.
 
 mind::mind! {
     fn quotient<N>(x: i32[N]) -> i32[N] {

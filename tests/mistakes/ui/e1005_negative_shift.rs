@@ -1,4 +1,4 @@
-//! A shift is by no negative number.
+//! A shift by a negative number is an error.
 
 mind::mind! {
     fn shifted<N>(x: i32[N]) -> i32[N] {

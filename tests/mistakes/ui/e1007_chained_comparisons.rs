@@ -1,4 +1,4 @@
-//! A comparison is no operand of another.
+//! A comparison cannot be an operand of another comparison.
 
 mind::mind! {
     fn inside<N>(x: f32[N]) -> bool[N] {

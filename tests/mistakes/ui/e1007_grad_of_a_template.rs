@@ -1,4 +1,4 @@
-//! A transform is of a function, not of a template.
+//! A transform such as `grad` takes a function, not a template.
 
 mind::mind! {
     fn energy(x: float[..]) { sum(x * x) }

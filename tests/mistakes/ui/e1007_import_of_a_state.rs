@@ -1,4 +1,4 @@
-//! Structs of the library are named by their path.
+//! Structs of the library cannot be imported. They are written with their path.
 
 mind::mind! {
     use optim::Adam;

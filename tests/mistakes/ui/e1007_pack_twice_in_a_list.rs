@@ -1,4 +1,4 @@
-//! A list of a shape has the leading dimensions twice.
+//! A shape contains the same leading dimensions twice.
 
 mind::mind! {
     fn spread<..B>(x: float[..B]) { broadcast_to(x, [..B, 2, ..B]) }

@@ -1,4 +1,4 @@
-//! In a list of a shape leading dimensions have a name.
+//! In a shape of an expression, leading dimensions need a name.
 
 mind::mind! {
     fn merged<H, D>(x: float[.., H, D]) { reshape(x, [.., H * D]) }

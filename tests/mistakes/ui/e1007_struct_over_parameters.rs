@@ -1,4 +1,4 @@
-//! Structs over parameters are of the library.
+//! Only structs of the library can have a `params` parameter.
 
 mind::mind! {
     struct Average<P: params> { mean: P, steps: i64 }

@@ -1,4 +1,4 @@
-//! It is not told what an attribute of a template is.
+//! An attribute of a template is declared without its kind.
 
 mind::mind! {
     fn total(x: float[..], const axis = -1) { sum(x, axis = axis) }

@@ -1,4 +1,4 @@
-//! A template takes elements of a class that there is not.
+//! A template names a class of element types that does not exist.
 
 mind::mind! {
     fn total(x: floats[..]) { sum(x) }

@@ -1,4 +1,4 @@
-//! A template would update its argument.
+//! A template cannot have a `&mut` parameter.
 
 mind::mind! {
     fn step(w: &mut float[..], dw: float[..]) { w -= dw }

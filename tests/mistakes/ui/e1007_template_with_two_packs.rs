@@ -1,4 +1,4 @@
-//! Leading dimensions stand twice.
+//! The type of a parameter contains `..` twice.
 
 mind::mind! {
     fn total(x: float[.., 2, ..]) { sum(x) }

@@ -7,6 +7,6 @@ mind! {
 }
 
 fn main() {
-    // The other fields are there all the same.
+    // The other fields exist in spite of the error.
     let _ = |pair: &Pair| pair.scale + 1.0;
 }

@@ -1,4 +1,4 @@
-//! An attribute is known as Rust compiles.
+//! An attribute must be known at compile time.
 use mind::{Tensor, mind};
 
 fn main() {

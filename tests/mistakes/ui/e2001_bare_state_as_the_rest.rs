@@ -1,4 +1,4 @@
-//! Nothing tells which parameters the state is over.
+//! Nothing in the expression says which struct of parameters the state is for.
 use mind::{Tensor, mind, optim::Adam};
 
 mod nets {

@@ -1,4 +1,4 @@
-//! Beside a struct stands a single number, or a struct that is told.
+//! The other operand of a struct must be a single number or a declared struct.
 use mind::{Const, mind};
 
 mod nets {

@@ -1,4 +1,4 @@
-//! A product is of tensors.
+//! The operands of `@` must be tensors.
 use mind::{Const, mind};
 
 mod nets {

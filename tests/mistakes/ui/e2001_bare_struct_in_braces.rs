@@ -1,4 +1,4 @@
-//! Rust in braces gives no struct.
+//! Rust code in braces cannot be declared as a struct.
 use mind::{Const, mind};
 
 mod nets {

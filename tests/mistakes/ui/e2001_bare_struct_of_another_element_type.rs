@@ -1,4 +1,4 @@
-//! A field is given a number of another type.
+//! A field is set to numbers of another element type.
 use mind::{Const, mind};
 
 mod nets {

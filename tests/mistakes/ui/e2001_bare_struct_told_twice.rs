@@ -1,4 +1,4 @@
-//! A place is one struct, whatever is said of it later.
+//! A variable is declared as two different structs.
 use mind::{Const, mind};
 
 mod nets {

@@ -1,4 +1,4 @@
-//! What is given for two fields has one dimension in two extents.
+//! The values of two fields have different extents for the same dimension.
 use mind::{Const, mind};
 
 mod nets {

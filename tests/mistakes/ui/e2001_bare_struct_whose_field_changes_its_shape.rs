@@ -1,4 +1,4 @@
-//! A template gives another shape than that of a field.
+//! A template is applied to each field and returns another shape than that of the field.
 use mind::{Const, mind};
 
 mod nets {

@@ -1,4 +1,4 @@
-//! A field is not what a template takes.
+//! A template is applied to each field and does not accept one of them.
 use mind::{Const, mind};
 
 mod nets {

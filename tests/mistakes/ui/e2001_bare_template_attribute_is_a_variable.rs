@@ -1,4 +1,4 @@
-//! An attribute of a template is known where the macro is, as no variable is.
+//! An attribute of a template must be known to the macro. The value of a variable is not.
 use mind::{Tensor, mind};
 
 fn main() {

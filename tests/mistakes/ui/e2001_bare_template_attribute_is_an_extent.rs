@@ -1,4 +1,4 @@
-//! An axis of a template is a number that is known where the macro is, as no extent is.
+//! An axis of a template must be a number that is known to the macro. An extent is not.
 use mind::{Tensor, mind};
 
 fn main() {

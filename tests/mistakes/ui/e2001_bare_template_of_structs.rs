@@ -1,4 +1,4 @@
-//! A template takes a struct, which no expression among variables has.
+//! A template takes a struct and gets a tensor.
 use mind::{Tensor, mind};
 
 mod layers {

@@ -1,4 +1,4 @@
-//! A struct of the block takes dimensions, not what it is over.
+//! The parameters of a struct of a block are dimensions, not structs.
 
 mind::mind! {
     struct Net<N> { w: f32[N] }

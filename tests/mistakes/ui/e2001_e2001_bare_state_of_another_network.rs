@@ -1,4 +1,4 @@
-//! The state is over the struct that is updated, and of the optimiser that does.
+//! A state must be for the struct that is updated, and of the optimiser that updates it.
 use mind::{Tensor, mind, optim::Adam};
 
 mod nets {

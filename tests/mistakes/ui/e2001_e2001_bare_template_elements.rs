@@ -1,4 +1,4 @@
-//! The element types of arguments are not what a template takes.
+//! A template does not accept the element types of the arguments.
 use mind::{Tensor, mind};
 
 mod layers {

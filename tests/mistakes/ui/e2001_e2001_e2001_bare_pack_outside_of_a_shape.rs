@@ -1,4 +1,4 @@
-//! Leading dimensions are no axes, no bounds and no tensor among Rust variables either.
+//! Leading dimensions cannot be axes, bounds or tensors in expressions over Rust variables either.
 use mind::{Tensor, mind};
 
 mod layers {

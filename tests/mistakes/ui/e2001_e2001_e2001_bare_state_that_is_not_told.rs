@@ -1,4 +1,4 @@
-//! Which structs Rust variables are, an expression tells.
+//! An expression must declare which of its variables are structs.
 
 use mind::{Tensor, mind, optim::Adam};
 

@@ -1,4 +1,4 @@
-//! Structs of two kinds are not taken field by field together.
+//! Different structs cannot be combined field by field.
 use mind::{Const, mind};
 
 mod nets {

@@ -1,4 +1,4 @@
-//! What a template demands is told at the argument, with what tells the extent.
+//! The message is at the wrong argument. It names the argument from which the extent is known.
 use mind::{Tensor, mind};
 
 mod layers {

@@ -1,4 +1,4 @@
-//! Leading dimensions are no axes, no bounds and no tensor.
+//! Leading dimensions cannot be axes, bounds or tensors.
 
 mind::mind! {
     fn summed<..B>(x: float[..B]) { sum(x, axis = [..B]) }

@@ -1,4 +1,4 @@
-//! A struct that is given for a tensor is taken field by field: structs are the same, and so are results.
+//! Templates of tensors are applied to each field of structs: all structs must be the same, and results must fit.
 mind::mind! {
     struct A { w: f32[2], n: i64 }
     struct B { w: f32[2] }

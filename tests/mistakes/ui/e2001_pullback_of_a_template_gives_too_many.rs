@@ -1,4 +1,4 @@
-//! The pullback of a template gives more than its parameters need.
+//! The pullback of a template returns more values than the template has float parameters.
 
 mind::mind! {
     fn doubled(x: float[..]) {

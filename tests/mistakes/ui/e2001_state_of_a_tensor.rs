@@ -1,4 +1,4 @@
-//! A tensor is no struct of parameters.
+//! A state is for a struct of parameters, not for a tensor.
 
 mind::mind! {
     fn count(state: optim::Adam<f32[3]>) -> i64 { state.steps }

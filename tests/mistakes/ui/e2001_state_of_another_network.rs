@@ -1,4 +1,4 @@
-//! What Adam remembers of one network is given for another.
+//! Adam's state of one network is passed with another network.
 
 mind::mind! {
     struct Net { w: f32[3] }

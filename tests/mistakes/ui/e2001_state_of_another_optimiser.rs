@@ -1,4 +1,4 @@
-//! What Lion remembers is given to Adam.
+//! The state of Lion is passed to a step of Adam.
 
 mind::mind! {
     struct Net { w: f32[3] }

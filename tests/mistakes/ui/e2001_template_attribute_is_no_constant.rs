@@ -1,4 +1,4 @@
-//! An attribute of a template is known while Rust compiles.
+//! An attribute of a template must be known at compile time.
 
 mind::mind! {
     fn total(x: float[..], const axis: axis = 0) { sum(x, axis = axis) }

@@ -1,4 +1,4 @@
-//! An axis of a template is a number that is known, not a dimension.
+//! An axis of a template must be a known number, not a dimension.
 
 mind::mind! {
     fn total(x: float[..], const axis: axis = 0) { sum(x, axis = axis) }

@@ -1,4 +1,4 @@
-//! A struct is taken field by field, and a field is not what the template takes.
+//! A template is applied to each field of a struct and does not accept one of them.
 
 mind::mind! {
     struct Layer<N> { w: f32[N, 3], b: f32[N] }

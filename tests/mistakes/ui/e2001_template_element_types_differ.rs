@@ -1,4 +1,4 @@
-//! Two arguments of one element type have two.
+//! Two arguments that must have the same element type have different ones.
 
 mind::mind! {
     fn mixed<T: float>(x: T[..], y: T[..]) { x + y }

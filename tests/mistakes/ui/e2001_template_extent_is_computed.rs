@@ -1,4 +1,4 @@
-//! An extent that is made of others is not what an argument has.
+//! An argument does not have the extent that is computed from another extent.
 
 mind::mind! {
     fn gates<H>(h: float[.., H], w: float[H, 4 * H]) { h @ w }

@@ -1,4 +1,4 @@
-//! An extent is told by one argument, and another has a different one.
+//! One argument determines an extent, and another argument has a different one.
 
 mind::mind! {
     fn dense<I, O>(x: float[.., I], w: float[I, O], b: float[O]) { x @ w + b }

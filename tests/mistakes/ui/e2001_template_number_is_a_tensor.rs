@@ -1,4 +1,4 @@
-//! A number of a template is known while Rust compiles.
+//! A number attribute of a template must be known at compile time.
 
 mind::mind! {
     fn leaky(x: float[..], const slope: float = 0.01) { where(x < 0.0, slope * x, x) }

@@ -1,4 +1,4 @@
-//! What a template gives is not what the function declares.
+//! A template returns another type than the function declares.
 
 mind::mind! {
     fn total<N, D>(x: float[N, D]) { sum(x, axis = 0) }

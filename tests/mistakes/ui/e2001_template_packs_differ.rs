@@ -1,4 +1,4 @@
-//! Leading dimensions of one name differ.
+//! Leading dimensions with the same name differ.
 
 mind::mind! {
     fn dot<..B, D, T: float>(x: T[..B, D], y: T[..B, D]) { sum(x * y, axis = -1) }

@@ -1,4 +1,4 @@
-//! Rust's own names mean nothing in an expression.
+//! An expression does not see types that the surrounding Rust code imports.
 use mind::{Const, mind};
 
 mod nets {

@@ -1,4 +1,4 @@
-//! The library has no such function; an expression calls templates, and those that call functions it cannot.
+//! A misspelt function of the library. An expression can call neither functions nor templates that call functions.
 use mind::{Tensor, mind};
 
 mod layers {

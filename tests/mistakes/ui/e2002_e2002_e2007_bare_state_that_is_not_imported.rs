@@ -1,4 +1,4 @@
-//! Parameters are imported, and states have the names that the library gives.
+//! A state of a struct that is not imported, of an unknown optimiser, and of no struct.
 use mind::{Tensor, mind, optim::Adam};
 
 mod nets {

@@ -1,4 +1,4 @@
-//! Only templates have leading dimensions: a function and an expression write them out.
+//! Only templates have leading dimensions. Functions and expressions write all dimensions out.
 use mind::{Tensor, mind};
 
 mind! {

@@ -1,4 +1,4 @@
-//! A pattern names fields that the state has, and all of them.
+//! A pattern must name all fields of the state, and no others.
 use mind::{Tensor, mind, optim::Adam};
 
 mod nets {

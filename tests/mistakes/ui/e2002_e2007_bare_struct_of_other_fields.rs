@@ -1,4 +1,4 @@
-//! A struct is made of its fields, all of them.
+//! A struct must be made from all of its fields, and no others.
 use mind::{Const, mind};
 
 mod nets {

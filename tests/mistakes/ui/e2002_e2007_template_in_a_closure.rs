@@ -1,4 +1,4 @@
-//! A template of the library that there is not, and one with arguments too many, in closures.
+//! An unknown template of the library, and a call of one with too many arguments, in closures.
 use mind::mind;
 
 fn main() {

@@ -7,6 +7,6 @@ mind! {
 }
 
 fn main() {
-    // The struct is there all the same.
+    // The struct exists in spite of the error.
     let _ = Mlp::zeros();
 }

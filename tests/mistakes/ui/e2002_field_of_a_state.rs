@@ -1,4 +1,4 @@
-//! Adam calls it `mean`.
+//! A misspelt field of a state. Adam's field is `mean`.
 
 mind::mind! {
     struct Net { w: f32[3] }

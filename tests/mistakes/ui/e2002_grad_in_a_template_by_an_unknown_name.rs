@@ -1,4 +1,4 @@
-//! A template differentiates a function by a name that this does not have.
+//! A template differentiates a function by a parameter that the function does not have.
 
 mind::mind! {
     fn energy(x: f32[2]) -> f32 { sum(x * x) }

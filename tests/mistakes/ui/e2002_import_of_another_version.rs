@@ -1,7 +1,7 @@
 use mind::{Tensor, mind};
 
 mod model {
-    // What a block hands over that another version of the library expanded.
+    // The exports of a block that another version of the library expanded.
     pub mod layer {
         macro_rules! function {
             (@then $($tokens:tt)*) => { $($tokens)* };

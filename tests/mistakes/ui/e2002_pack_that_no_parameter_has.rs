@@ -1,4 +1,4 @@
-//! A list of a shape has leading dimensions that no argument tells.
+//! A shape contains leading dimensions that no parameter has.
 
 mind::mind! {
     fn merged<..A, ..B, H, D>(x: float[..A, H, D]) { reshape(x, [..B, H * D]) }

@@ -1,7 +1,7 @@
 use mind::{Tensor, mind};
 
 mod model {
-    // What a block hands over that a version of the library expanded which did not say which it is.
+    // The export of a struct by a version of the library that did not yet write its version there.
     macro_rules! net {
         (@then $($tokens:tt)*) => { $($tokens)* };
         ([[$($next:tt)*] $($more:tt)*] $($rest:tt)*) => { $($next)* ! { [$($more)*] $($rest)* (Net h2) } };

@@ -1,4 +1,4 @@
-//! A name of a dimension is not declared.
+//! A dimension is not declared.
 
 mind::mind! {
     fn rows(x: float[.., D]) { sum(x, axis = -1) }

@@ -1,4 +1,4 @@
-//! A name of leading dimensions is not declared.
+//! Leading dimensions are not declared.
 
 mind::mind! {
     fn rows<D>(x: float[..B, D]) { sum(x, axis = -1) }

@@ -1,4 +1,4 @@
-//! A template sees none of the names around its calls.
+//! A template does not see the names of its callers.
 
 mind::mind! {
     fn shifted(x: float[..]) { x + offset }

@@ -1,4 +1,4 @@
-//! What is chosen among is of one element type.
+//! The operands that `where` selects from must have the same element type.
 
 fn main() {
     let x: mind::Tensor![f32; 3] = mind::Tensor::zeros();

@@ -1,4 +1,4 @@
-//! What only the types of variables tell is told by the rules.
+//! A mistake that only shows in the types of variables is reported when rustc evaluates the rules.
 
 fn main() {
     let x: mind::Tensor![f32; 3] = mind::Tensor::zeros();

@@ -1,4 +1,4 @@
-//! A pullback brings two element types together.
+//! A pullback combines numbers of two element types.
 
 mind::mind! {
     fn scaled<N>(x: f32[N]) -> f32[N] {

@@ -1,4 +1,4 @@
-//! What chooses is a truth value, and what is chosen has one element type.
+//! Numbers as truth values and the reverse, and a selection from two element types.
 
 mind::mind! {
     fn chosen<N>(mask: f32[N], x: f32[N], y: f32[N]) -> f32[N] {

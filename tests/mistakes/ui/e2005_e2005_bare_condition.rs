@@ -1,4 +1,4 @@
-//! What is chosen among numbers is one, and no condition.
+//! A variable that another use shows to be a number cannot be a condition.
 
 fn main() {
     let x: mind::Tensor![f32; 3] = mind::Tensor::zeros();

@@ -1,4 +1,4 @@
-//! Numbers where truth values are needed, and the reverse, where no type has to be known.
+//! Numbers as truth values and the reverse, in expressions that show this without the types of variables.
 
 fn main() {
     let x: mind::Tensor![f32; 3] = mind::Tensor::zeros();

@@ -1,4 +1,4 @@
-//! Indices have no gradient, so no optimiser remembers any.
+//! A state is for float parameters only, because integers have no gradient.
 
 mind::mind! {
     struct Net { w: f32[3], words: i64[2] }

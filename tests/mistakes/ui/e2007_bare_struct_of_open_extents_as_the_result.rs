@@ -1,4 +1,4 @@
-//! The type behind an expression is whole.
+//! The type after an expression must give all dimensions of a struct.
 use mind::{Const, mind};
 
 mod nets {

@@ -1,4 +1,4 @@
-//! A state is made of all its fields.
+//! A state must be made from all of its fields.
 
 mind::mind! {
     struct Net { w: f32[3] }

@@ -1,4 +1,4 @@
-//! Nobody says what Adam remembers the gradients of.
+//! The type of a state does not name the struct of parameters.
 
 mind::mind! {
     struct Net { w: f32[3] }

@@ -1,4 +1,4 @@
-//! An argument of a template is given by its place and by its name.
+//! An argument of a template is given by position and by name.
 
 mind::mind! {
     fn total(x: float[..], const axis: axis = 0) { sum(x, axis = axis) }

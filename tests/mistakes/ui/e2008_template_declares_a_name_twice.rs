@@ -1,4 +1,4 @@
-//! A dimension and a parameter of a template have one name.
+//! A dimension and a parameter of a template have the same name.
 
 mind::mind! {
     fn rows<N, N>(x: float[N]) { x / N }

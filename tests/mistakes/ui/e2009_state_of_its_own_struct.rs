@@ -1,4 +1,4 @@
-//! A struct that holds what is remembered of itself.
+//! A struct contains an optimiser's state of itself.
 
 mind::mind! {
     struct Net { w: f32[3], adam: optim::Adam<Net> }

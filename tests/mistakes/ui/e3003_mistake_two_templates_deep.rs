@@ -1,4 +1,4 @@
-//! A mistake is told with each of the calls that led there.
+//! The message names each of the calls that lead to the mistake.
 
 mind::mind! {
     fn inner(x: float[..], w: float[..]) { x @ w }

@@ -1,4 +1,4 @@
-//! A mistake inside of a template is told at the call that led there.
+//! A mistake inside a template is reported at the call.
 
 mind::mind! {
     fn total(x: float[..], const axis: axis = 0) { sum(x, axis = axis) }

@@ -1,4 +1,4 @@
-//! A mistake inside of a template is told at the call, in the template's words.
+//! A mistake inside a template is reported at the call. The message names the template's own operation.
 use mind::{Tensor, mind};
 
 fn main() {

@@ -1,4 +1,4 @@
-//! The extent of an axis that an argument has not.
+//! The extent of an axis that the argument does not have.
 
 mind::mind! {
     fn scaled(x: float[..]) { x / extent(x, 1) }

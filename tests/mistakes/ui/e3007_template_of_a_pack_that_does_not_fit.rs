@@ -1,4 +1,4 @@
-//! What a template reshapes by its leading dimensions has other elements.
+//! A template reshapes to leading and other dimensions with another number of elements.
 
 mind::mind! {
     fn merged<..B, H, D>(x: float[..B, H, D]) { reshape(x, [..B, H + D]) }

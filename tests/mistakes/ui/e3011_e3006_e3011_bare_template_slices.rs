@@ -1,4 +1,4 @@
-//! Slices by dimensions of a template are outside of what they are of, or empty.
+//! Slices up to dimensions of a template are outside their operands, or empty.
 use mind::{Tensor, mind};
 
 mod layers {

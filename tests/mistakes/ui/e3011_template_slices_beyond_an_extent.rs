@@ -1,4 +1,4 @@
-//! A slice by a dimension of a template ends beyond what it is of.
+//! A slice up to a dimension of a template ends outside its operand.
 
 mind::mind! {
     fn first<N, K>(x: float[.., N], like: float[K]) { x[.., ..K] + like }

@@ -1,4 +1,4 @@
-//! What a template is called with has no gradient where the template takes integers of it.
+//! An integer argument of a template has no gradient.
 use mind::{Tensor, mind};
 
 mod layers {

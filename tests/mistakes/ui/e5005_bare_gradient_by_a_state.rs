@@ -1,4 +1,4 @@
-//! Steps are counted, and no derivative flows to a count.
+//! A state counts its steps in an integer, which has no gradient.
 use mind::{Tensor, mind, optim::Adam};
 
 mod nets {

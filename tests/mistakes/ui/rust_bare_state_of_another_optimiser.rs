@@ -1,4 +1,4 @@
-//! Rust knows which optimiser a state is of.
+//! A state is declared as that of another optimiser. Only Rust's types show this.
 use mind::{Tensor, mind, optim::Adam};
 
 mod nets {

@@ -1,4 +1,4 @@
-//! Rust says that a variable is none of a struct.
+//! A variable is declared as another struct than it is in Rust.
 use mind::{Const, mind};
 
 mod nets {

@@ -1,4 +1,4 @@
-//! Only Rust knows that a variable is a struct.
+//! A variable is a struct, which the expression does not declare.
 use mind::{Const, mind};
 
 mod nets {

@@ -1,4 +1,4 @@
-//! A field is as private among Rust variables as it is in Rust.
+//! Expressions over Rust variables cannot read private fields either.
 use mind::{Const, mind};
 
 mod nets {

@@ -1,4 +1,4 @@
-//! A template is imported that is not public.
+//! An imported template is not public.
 mod layers {
     mind::mind! {
         fn halved(x: float[..]) { x / 2.0 }

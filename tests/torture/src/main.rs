@@ -105,8 +105,8 @@ fn batch(seed: u64, count: u64, only: Option<Kind>, counts: &mut [u64]) -> Optio
     Some(shrunk(seed, &*cases[wrong], threads))
 }
 
-/// A random number of threads, mostly a small one: work that is split in two is also split in more, and threads cost
-/// time.
+/// A random number of threads, mostly a small one: two threads are enough for work to be split, and more threads take
+/// more time.
 fn threads(random: &mut Random) -> usize {
     match random.below(8) {
         0..4 => 2 + random.below(3),

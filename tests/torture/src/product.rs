@@ -215,7 +215,7 @@ fn dims(random: &mut Random) -> [usize; 3] {
 pub fn judge<T: Number>(found: &[T], terms: usize, element: impl Fn(usize) -> i64) -> Result<u64, String> {
     const MOST: usize = 1 << 20;
     let step = (found.len().saturating_mul(terms) / MOST).max(1);
-    // An odd step is no multiple of block sizes or of most row lengths.
+    // An odd step is not a multiple of block sizes or of most row lengths.
     let step = if step > 1 { step | 1 } else { 1 };
     let places = (0..found.len()).step_by(step).chain(found.len().checked_sub(1));
     for place in places {

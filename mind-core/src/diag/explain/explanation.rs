@@ -5,7 +5,7 @@ use crate::profile::Profile;
 /// The explanation of a code, beyond its row in the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Explanation {
-    /// What happened and why it is an error, in full sentences.
+    /// The cause of the error, and why it is an error, in full sentences.
     pub text: &'static str,
     /// An example that reports the code.
     pub example: Example,

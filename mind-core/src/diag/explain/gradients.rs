@@ -39,7 +39,7 @@ pub(super) const E5003: Explanation = Explanation {
 
 pub(super) const E5004: Explanation = Explanation {
     text: "Only a single number has a gradient. Here the output is a tensor, or there are several outputs, and no \
-           cotangent weights them. In Core v1, the code also means that the derivative of `slice` or `gather` does \
+           cotangent is given. In Core v1, the code also means that the derivative of `slice` or `gather` does \
            not support a shape: the shape is symbolic, or the sliced or gathered axis has more than 2^24 positions, \
            which the derivative would have to list in a constant.",
     example: Example::Program {

@@ -37,7 +37,12 @@ impl<'a> Elaborator<'_, 'a> {
                 self.check_derivative(head, [*f, *rev], [*at, *change, *cotangent])
             }
             _ => {
-                let message = format!("wrong number of arguments for `{name}`: found {}", arguments.len());
+                let needed = match name {
+                    "build" | "sumbuild" | "map" => 2,
+                    "$check" => 5,
+                    _ => 3,
+                };
+                let message = format!("`{name}` takes {needed} arguments, found {}", arguments.len());
                 let diag = Diag::new(Code::E2007, self.forms.place(head).into(), message);
                 let diag = self.with_overloads(diag, name);
                 self.diags.push(diag);

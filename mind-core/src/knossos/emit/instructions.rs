@@ -79,7 +79,7 @@ impl Writer<'_> {
             Operation::Assert(check) => {
                 let message = match check {
                     Check::Written => "the assertion failed".to_owned(),
-                    Check::Sizes(name) => format!("`{name}` of tensors whose sizes differ"),
+                    Check::Sizes(name) => format!("the tensors of `{name}` have different sizes"),
                 };
                 let condition = self.get(operands[0]).text().to_owned();
                 self.learn(operands[0]);

@@ -355,7 +355,7 @@ impl<'p> Machine<'p> {
             Operation::Dot => {
                 let (x, y) = (operands[0].floats(), operands[1].floats());
                 if x.len() != y.len() {
-                    return fault(Code::E6010, "`ts_dot` of values of different sizes");
+                    return fault(Code::E6010, "the values of `ts_dot` have different sizes");
                 }
                 let precision = self.options.precision;
                 let products = x.iter().zip(y).map(|(x, y)| precision.round(x * y));
@@ -374,7 +374,7 @@ impl<'p> Machine<'p> {
                 (_, Value::Bool(true)) => Value::unit(),
                 (Check::Written, _) => return fault(Code::E6010, "the assertion failed"),
                 (Check::Sizes(name), _) => {
-                    return fault(Code::E6010, format!("`{name}` of tensors whose sizes differ"));
+                    return fault(Code::E6010, format!("the tensors of `{name}` have different sizes"));
                 }
             },
             Operation::Bounds => {

@@ -61,9 +61,8 @@ impl Operations for Lowering<'_> {
         match value {
             Value::Tensor(node) => {
                 let contract = Contract {
-                    label: format!("`{}`", op.symbol()),
-                    pattern: "a single number or another such struct, as in `(p: Net)`, with a struct"
-                        .to_owned(),
+                    label: format!("`{}` with a struct", op.symbol()),
+                    pattern: "a single number, or a struct as in `(p: Net)`".to_owned(),
                     demand: Demand::Fits { elements: Elements::Of(Takes::All), rank: 0, open: false },
                     others: Vec::new(),
                 };
@@ -107,9 +106,7 @@ impl Lowering<'_> {
         let text = callee.to_string();
         if let Some(frame) = self.frames.last() {
             let is_function = !callee.of_library && builtins::find(&text).is_none();
-            let message = format!(
-                "it calls the function `{text}`, which an expression that uses Rust variables cannot do"
-            );
+            let message = format!("`{text}` is a function of a block, expected a template");
             let help =
                 format!("call `{}` in a function of a block, or make `{text}` a template", frame.name());
             return is_function.then(|| Diag::new(Code::E2002, self.site(expr), message).help(help));

@@ -113,7 +113,7 @@ impl Lowering<'_> {
                 }
                 Pattern::Tuple { site, .. } => {
                     let message =
-                        format!("the pattern {pattern} takes a tuple apart, expected a name or a struct");
+                        format!("the pattern {pattern} matches a tuple, expected a name or a struct");
                     mistakes.push(Diag::new(Code::E2001, *site, message));
                     for name in pattern.names() {
                         self.names.bind(key(name), Binding::Local(Value::Poison));

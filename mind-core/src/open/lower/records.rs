@@ -198,8 +198,7 @@ impl Lowering<'_> {
     /// struct.
     fn unknown_parameters(&self, name: &Callee, base: ExprId) -> Diag {
         let text = self.short_text(base);
-        let message =
-            format!("`..`: expected a `{name}`, found {text}, whose struct of parameters only Rust knows");
+        let message = format!("`..`: expected a `{name}`, found {text}, whose type is not written");
         let help = format!("write its type, as in `..({text}: {name}<Net>)`");
         Diag::new(Code::E2001, self.site(base), message).help(help)
     }

@@ -220,6 +220,7 @@ impl<'a> Parser<'a> {
     fn operator_help(&self, operator: &str, expected: &str) -> Option<&'static str> {
         match operator {
             ".." if !(expected.starts_with("an expression") || expected.starts_with("an operator")) => None,
+            "+" if !expected.starts_with("an expression") => None,
             "->" if expected.starts_with("an operator") => Some("a field follows a dot, as in `net.w`"),
             "?" if self.at_choice() => Some(rustisms::CHOICE),
             "!" => {

@@ -16,7 +16,8 @@ pub(super) fn word(word: &str) -> Option<&'static str> {
         "in" => "write a comparison, such as `any(x == 0.0)`",
         "return" => "end the body with the value, without `;`",
         "move" | "ref" => "remove it: tensors are borrowed automatically",
-        "async" | "unsafe" | "extern" => "remove it: functions here are always plain and safe",
+        "async" | "unsafe" => "remove it: functions of the block are never `async` or `unsafe`",
+        "extern" => "declare `extern` functions directly in the block, next to its functions",
         "struct" => "define structs directly in the block, next to its functions",
         "use" => "put imports directly in the block, next to its functions",
         "mod" => "write a remainder as `x % y`; put Rust items outside the block",
@@ -118,8 +119,8 @@ pub(super) fn operator(operator: &str) -> Option<&'static str> {
         "?" => "remove it: the generated `try_` function returns the `Result`",
         "::" => "put Rust expressions outside the block and pass their values as parameters",
         ".." => {
-            "a range stands alone after the `in` of a loop, or in the subscripts of a tensor, as in `x[.., 0]`; elsewhere \
-            write `iota(n)`"
+            "ranges are only allowed after the `in` of a loop and in subscripts, as in `x[.., 0]`; elsewhere write \
+            `iota(n)`"
         }
         "..=" => "a range excludes its end: write `a..b` with an end larger by one",
         "**" => "a power is a function call: write `pow(…, …)`",

@@ -189,7 +189,7 @@ impl<'a> Parser<'a> {
             None => self.reader.push_any(),
             Some(Holder { row, ty, .. }) => {
                 let message = format!(
-                    "`{}` contains a module, needed on the lines below, indented by {} more spaces",
+                    "`{}` needs a module on the lines below, indented by {} more spaces",
                     row.mnemonic,
                     INDENT.len()
                 );
@@ -309,7 +309,7 @@ fn typed(mut cursor: Cursor<'_>, limits: &Limits) -> Read<(Type, usize)> {
     let dtype = cursor.dtype()?;
     cursor.expect(b';', "`;` and the extents")?;
     if cursor.peek() == b'?' {
-        let message = "a type of unknown rank, `?`, needed extents or symbols for them";
+        let message = "`?` is a type of unknown rank, needed extents or symbols";
         return cursor.fault_at(start, Code::E4004, message);
     }
     let ty = Type::new(dtype, read::shape(&mut cursor, Spaces::None, limits)?);

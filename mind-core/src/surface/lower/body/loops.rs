@@ -217,14 +217,16 @@ impl BodyLowering<'_> {
                 let position = if axis < 0 { axis + rank } else { axis };
                 if !(0..rank).contains(&position) {
                     let message = match to {
-                        Move::ToLeading(_) => format!("a loop iterates over axis {axis}, found {ty}"),
+                        Move::ToLeading(_) => {
+                            format!("a loop iterates over axis {axis}, but the tensor is {ty}")
+                        }
                         Move::FromLeading(_) => {
                             format!(
                                 "the steps of a loop are stacked along axis {axis}, but the result is {ty}"
                             )
                         }
                     };
-                    let help = format!("the axes are {} to {}", -rank, rank - 1);
+                    let help = format!("write an axis from {} to {}", -rank, rank - 1);
                     let diag = Diag::new(Code::E3004, site, message);
                     return Err(if rank > 0 { diag.help(help) } else { diag }.into());
                 }
@@ -520,8 +522,8 @@ fn dtypes(structure: &Structure) -> impl Iterator<Item = DType> {
 /// The name of the next carry in messages.
 pub(crate) fn next_carry(pattern: &Pattern) -> String {
     match pattern {
-        Pattern::Name(name) => format!("next `{name}`"),
-        _ => "next carry".to_owned(),
+        Pattern::Name(name) => format!("the next value of `{name}`"),
+        _ => "the next carry".to_owned(),
     }
 }
 

@@ -69,7 +69,7 @@ impl Records for BodyLowering<'_> {
                 if record.ty.element().is_some_and(|(_, element)| element == *ty) =>
             {
                 let text = self.operand_text(expr);
-                Some(format!("pick one, as `{text}[0]`, or declare the field as `{}`", record.ty))
+                Some(format!("select one, as in `{text}[0]`, or declare the field as `{}`", record.ty))
             }
             _ => None,
         };

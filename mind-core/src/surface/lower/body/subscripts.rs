@@ -86,13 +86,16 @@ impl BodyLowering<'_> {
         if counts.is_empty() {
             let text = self.text(base);
             let message = format!("`index`: {text} is a `{}`, which has no leading axis", record.ty);
-            let help =
-                format!("declare {text} with one, as `{}[12]`; a field is picked by its name", record.ty);
+            let help = format!("declare {text} as `{}[12]`, or select a field by its name", record.ty);
             return Err(Diag::new(Code::E2001, self.body[expr].site, message).help(help).into());
         }
         if let Some(new) = subscripts.iter().find(|subscript| matches!(subscript.kind, SubscriptKind::New)) {
-            let message = format!("`index`: a new axis of {}, which is a `{}`", self.text(base), record.ty);
-            let help = "index a field, as `layers.w[_]`";
+            let message = format!(
+                "`index`: `_` adds an axis to a tensor, found {}, a `{}`",
+                self.text(base),
+                record.ty
+            );
+            let help = "index a field, as in `layers.w[_]`";
             return Err(Diag::new(Code::E2001, new.site, message).help(help).into());
         }
         let value = Value::Struct(record.clone());
@@ -310,11 +313,12 @@ impl BodyLowering<'_> {
         let length = self.dim_attribute(count)?;
         let site = subscript.site;
         if length.at_most(&Dim::ZERO) {
-            let problem = format!("{length} elements of dimension {axis}, needed at least 1");
+            let problem = format!("a part of {length} elements in dimension {axis}, needed at least 1");
             return Err(self.bound_fault((Code::E3006, problem, None), of, axis, self.body[count].site));
         }
         if above(&length, extent) {
-            let problem = format!("{length} elements of dimension {axis}, which has extent {extent}");
+            let problem =
+                format!("a part of {length} elements does not fit dimension {axis} of extent {extent}");
             return Err(self.bound_fault((Code::E3011, problem, None), of, axis, self.body[count].site));
         }
         if let Some(from) = self.computed(start) {

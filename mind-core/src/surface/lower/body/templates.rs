@@ -111,7 +111,7 @@ impl<'a> Templates for BodyLowering<'a> {
         };
         if let Some(field) = self.field_text(tensor, argument) {
             let text = self.text(argument);
-            diag = diag.note(format!("it is `{field}` of {text}, which is applied field by field"));
+            diag = diag.note(format!("the template is applied to each field of {text}, here to `{field}`"));
         }
         Err(diag.into())
     }

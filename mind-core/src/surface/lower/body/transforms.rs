@@ -123,7 +123,7 @@ fn associative_scan<'a>(
             formals.join(", "),
             callable.result
         );
-        let help = "such a function is `fn f(a: f32[3], b: f32[3]) -> f32[3]`, or of pairs \
+        let help = "declare it as `fn f(a: f32[3], b: f32[3]) -> f32[3]`, or for pairs as \
             `fn f(a: f32, b: f32, c: f32, d: f32) -> (f32, f32)`";
         return Err(Diag::new(Code::E2001, transform.site, message).help(help));
     }
@@ -308,7 +308,7 @@ fn batched<'a>(
         if target.inputs != inputs {
             let message = format!("`{}` is a field, needed a parameter", target.name);
             return Err(Diag::new(Code::E2001, target.site, message)
-                .help("`vmap` maps over whole parameters: pass the field as a parameter of its own"));
+                .help("`vmap` maps over whole parameters: pass the field as a separate parameter"));
         }
         let what = format!("`{}`", formal.name);
         formal.structure = with_axis(&formal.structure, &extent, axis, &what, target.site, &mut |axis| {
@@ -338,8 +338,8 @@ fn with_axis(
             let rank = ty.rank() as i64;
             let position = if axis < 0 { axis + rank + 1 } else { axis };
             if !(0..=rank).contains(&position) {
-                let message = format!("axis {axis} of the slices is out of range for {what}, {ty}");
-                let help = format!("the axis of the slices can be {} to {rank}", -rank - 1);
+                let message = format!("axis {axis} is out of range for the slices of {what}, {ty}");
+                let help = format!("write an axis from {} to {rank}", -rank - 1);
                 return Err(Diag::new(Code::E3004, site, message).help(help));
             }
             let position = position as usize;
@@ -355,11 +355,11 @@ fn with_axis(
         Structure::Struct(ty) => {
             let refused = |message: String| Diag::new(Code::E2001, site, message);
             if axis != 0 {
-                let message = format!("{what} is or contains {ty}, whose slices are along axis 0 only");
+                let message = format!("axis {axis} of {what}: the struct {ty} has slices along axis 0 only");
                 return Err(refused(message));
             }
             let stacked = ty.stacked(extent.clone()).ok_or_else(|| {
-                refused(format!("{what} is or contains {ty}, which has no leading axis"))
+                refused(format!("{what}: the struct {ty} cannot have a leading axis"))
                     .help("use its fields, such as a tuple of them")
             })?;
             let stacked = stacked.map_err(|overflow| Diag::new(Code::E1008, site, overflow.to_string()))?;

@@ -121,7 +121,7 @@ pub(crate) fn report_taken(block: &ast::Block, dims: &mut DimNames, diags: &mut 
         for level in imported.map_or(0, |alias| alias.stacks) + 1..=*axes {
             let stack = stack_name(&name.name, level);
             let Some(taken) = items.iter().find(|item| ***item == stack) else { continue };
-            let message = format!("`{taken}` is the Rust name of `{name}[…]`, which this block names");
+            let message = format!("`{taken}` is the Rust name of `{name}[…]`, which this block uses");
             diags.push(
                 Diag::new(Code::E2008, Site::token(taken.span()), message)
                     .note_at(name.site(), format!("`{name}` has a leading axis"))

@@ -54,7 +54,7 @@ pub(crate) fn undefined(file: &str, name: &Callee) -> Diag {
         None => {
             let known: Vec<String> =
                 standard::structs(file).map(|known| format!("`{file}::{known}`")).collect();
-            diag.help(format!("there are {}", known.join(", ")))
+            diag.help(format!("write one of {}", known.join(", ")))
         }
     }
 }

@@ -458,11 +458,11 @@ pub(crate) fn not_stacked(ty: &StructType, site: Site) -> Diag {
     let (message, help) = match ty.over() {
         Some((file, over)) => (
             format!("`{ty}` has no leading axis: it has a single step counter for all parameters"),
-            format!("give one to its parameters, as `{file}::{}<{over}[12]>`", ty.name),
+            format!("declare its parameters with one, as in `{file}::{}<{over}[12]>`", ty.name),
         ),
         None => (
             format!("`{ty}` has no leading axis: it contains a struct of the library"),
-            "hold the state of the optimiser in a struct of its own".to_owned(),
+            "put the state of the optimiser in a separate struct".to_owned(),
         ),
     };
     Diag::new(Code::E2001, site, message).help(help)

@@ -53,7 +53,7 @@ fn compile(item: &Extern, signature: &Signature) -> Result<Compiled, Box<Diag>> 
     let result = signature.result.as_ref().and_then(tensor).ok_or_else(|| {
         let message = format!("`{name}` returns several values, expected one tensor or number");
         Diag::new(Code::E2001, signature.site, message).help(
-            "define a function for each of them, such as `(def first Float (x : Float) (get$1$2 (both x)))`",
+            "declare a function for each of them; in Knossos: `(def first Float (x : Float) (get$1$2 (both x)))`",
         )
     })?;
     let op = Op::Own(Own::External(External::Call {
@@ -79,8 +79,7 @@ fn compile(item: &Extern, signature: &Signature) -> Result<Compiled, Box<Diag>> 
     Ok(Compiled { source, result: Structure::Value(result.clone()), updates: Vec::new(), seen: Vec::new() })
 }
 
-const PRECISION: &str =
-    "a Knossos program has one precision: all its Floats are f64, or all are f32; its Integers are i64";
+const PRECISION: &str = "declare all floats of the function as f64, or all as f32, and its integers as i64";
 
 fn tensor(structure: &Structure) -> Option<&Type> {
     match structure {

@@ -277,5 +277,5 @@ fn at_import(diag: Diag, item: &ForeignItem, import: Option<&Import>) -> Diag {
     let site = import.map_or(site, |import| import.site);
     let message = format!("in the imported function `{name}`: {}", diag.message);
     let diag_at_call = Diag { site, message, ..diag };
-    diag_at_call.note_at(diag.site, "it stands")
+    diag_at_call.note_at(diag.site, "the error is")
 }

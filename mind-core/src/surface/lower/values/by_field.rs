@@ -53,13 +53,13 @@ pub(crate) trait ReadFields: Expressions {
                 Some((fields, first, of_first)) => {
                     if !self.is_same_struct(of_first, &record.ty) {
                         let message = format!(
-                            "{}: expected a `{}` as {} is, found {}",
+                            "{}: expected `{}`, the type of {}, found {}",
                             ParameterRef { template, parameter }.label(),
                             fields.structure,
                             self.text(*first),
                             self.type_text(&value)
                         );
-                        let help = "a struct passed for a tensor is applied field by field";
+                        let help = "a template applied to each field needs structs of one type";
                         return Err(Diag::new(Code::E2001, self.site(*argument), message).help(help).into());
                     }
                     fields.tensors.insert(position, leaves);

@@ -242,10 +242,10 @@ pub(crate) trait Expressions {
     ) -> Diag {
         let needed = match op {
             BinaryOp::At => "two tensors",
-            BinaryOp::Map(_) => "two of one struct, or a struct and a single number",
+            BinaryOp::Map(_) => "two values of one struct, or a struct and a single number",
         };
         let message = format!(
-            "`{}`: expected {needed}, {} is {}, {} is {}",
+            "`{}`: expected {needed}: {} is {}, {} is {}",
             op.symbol(),
             self.text(lhs),
             self.type_text(a),
@@ -316,7 +316,7 @@ pub(crate) trait Expressions {
 
     /// The error E2001 for a word or truth value where a value is needed.
     fn for_arguments_only(&self, expr: ExprId) -> Diag {
-        let message = format!("`{}` is for named arguments only", self.short_text(expr));
+        let message = format!("`{}` is only allowed as the value of a named argument", self.short_text(expr));
         Diag::new(Code::E2001, self.site(expr), message)
     }
 

@@ -392,7 +392,7 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
                     Stop::Mistake(mut diag) => {
                         if self.is_of_rust(self.value(argument)) {
                             let help =
-                                "an attribute must be known at compile time, and Rust variables are not";
+                                "this argument must be known at compile time, and Rust variables are not";
                             diag.help.get_or_insert_with(|| help.to_owned());
                         }
                         let message = format!("{}: {}", param.label(), diag.message);
