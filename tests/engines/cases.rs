@@ -181,7 +181,8 @@ impl Writer {
                 DType::F32 | DType::F64 if *formal == "n" => {
                     // The orders that StableHLO supports.
                     let orders = if map == Map::ErfcxDerivative { 0..3 } else { -1..5 };
-                    let orders = (0..count).map(|at| (orders.start + at % (orders.end - orders.start)) as f64);
+                    let orders =
+                        (0..count).map(|at| (orders.start + at % (orders.end - orders.start)) as f64);
                     let orders = orders.collect::<Vec<_>>();
                     if dtype == DType::F32 {
                         orders.iter().map(|n| *n as f32).collect::<Vec<_>>().into()

@@ -23,12 +23,16 @@ use crate::engine::{self, canonical, client, gradient, of_elements};
 /// Functions for which the interpreter reports an error at some operands, with the code of the error: division of
 /// integers by 0. They are compared at the other operands.
 const STOPS: &[(&str, &str)] = &[
+    ("div of u8", "E6010"),
     ("div of i32", "E6010"),
     ("div of i64", "E6010"),
+    ("rem of u8", "E6010"),
     ("rem of i32", "E6010"),
     ("rem of i64", "E6010"),
+    ("floor_divide of u8", "E6010"),
     ("floor_divide of i32", "E6010"),
     ("floor_divide of i64", "E6010"),
+    ("remainder of u8", "E6010"),
     ("remainder of i32", "E6010"),
     ("remainder of i64", "E6010"),
 ];
