@@ -145,7 +145,7 @@ fn contracts_are_checked_on_entry_where_extents_are_not_known() {
     let message = message.downcast_ref::<String>().expect("a message");
     assert!(
         message.contains(
-            "argument `w` of `gates`: expected float[I, 4 * H], found f64[2, 8], and `4 * H` is 12"
+            "argument `w` of `gates`: expected float[I, 4 * H], found f64[2, 8], but `4 * H` is 12"
         ),
         "{message}"
     );
