@@ -11,11 +11,13 @@ use crate::{
 /// The values of a module on a differentiable path from some of its inputs.
 pub(super) struct Activity<'a> {
     module: &'a Module,
+    /// For each instruction whether any of its results is on such a path. The first result of a loop, which is its
+    /// value, need not be one of them, nor a float.
     active: Vec<bool>,
 }
 
 impl<'a> Activity<'a> {
-    /// Finds the floats that depend on `inputs` through operations that have a derivative, or whose derivative is
+    /// Finds the instructions that depend on `inputs` through operations that have a derivative, or whose derivative is
     /// unsupported.
     pub(super) fn new(module: &'a Module, inputs: impl IntoIterator<Item = ValueId>) -> Self {
         let mut active = vec![false; module.insts().len()];
@@ -31,9 +33,9 @@ impl<'a> Activity<'a> {
         Self { module, active }
     }
 
-    /// Whether a cotangent of the value leads to a parameter.
+    /// Whether a cotangent of the value leads to a parameter. Only floats have cotangents.
     pub(super) fn is_active(&self, value: ValueId) -> bool {
-        self.active[value.index()]
+        self.active[value.index()] && self.module.ty(value).dtype.is_float()
     }
 
     /// Returns E5001 for the operation of `value`.
@@ -54,12 +56,12 @@ impl<'a> Activity<'a> {
     /// The shortest path from an output through `value` to a parameter, such as `%7 Mul <- %4 Conv2d <- %0 x`. It ends
     /// at `value` if `value` depends on no parameter.
     pub(super) fn path(&self, value: ValueId) -> String {
-        let on_the_way = |through: ValueId| self.is_active(through) || !self.is_active(value);
-        let parameter = |value: ValueId| self.is_active(value) && self.module.inst(value).op.is_input();
+        let on_the_way = |through: ValueId| self.active[through.index()] || !self.active[value.index()];
+        let parameter = |value: ValueId| self.active[value.index()] && self.module.inst(value).op.is_input();
         let mut path =
             self.shortest(self.module.outputs(), on_the_way, |found| found == value).unwrap_or(vec![value]);
         let at = path.len() - 1;
-        if let Some(rest) = self.shortest(&[value], |through| self.is_active(through), parameter) {
+        if let Some(rest) = self.shortest(&[value], |through| self.active[through.index()], parameter) {
             path.extend(&rest[1..]);
         }
         self.describe(&path, at)

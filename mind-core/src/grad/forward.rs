@@ -322,7 +322,6 @@ impl Forward<'_> {
         let (carries, body) = (scan.carry_count(), &scan.body);
         let active = self.active_in_loop(scan, inst);
         let reached = Activity::new(body, of_active(&active).map(ValueId::new));
-        let is_active = |output: &ValueId| body.ty(*output).dtype.is_float() && reached.is_active(*output);
         let (of_carries, of_others) = active.split_at(carries);
         let other = |at: usize| carries + at;
 
@@ -340,7 +339,7 @@ impl Forward<'_> {
             outputs.push(forward.tangent_or_zeros(next[at])?);
         }
         outputs.extend(stacked.iter().map(|output| forward.copies[output.index()]));
-        for output in stacked.iter().filter(|output| is_active(output)) {
+        for output in stacked.iter().filter(|output| reached.is_active(**output)) {
             outputs.push(forward.tangent_or_zeros(*output)?);
         }
         let body = Nested::new(forward.builder.finish(outputs));
@@ -377,7 +376,7 @@ impl Forward<'_> {
             });
             placed.collect::<Result<Vec<_>, AutodiffError>>()
         };
-        let of_stacked: Vec<_> = stacked.iter().map(is_active).collect();
+        let of_stacked: Vec<_> = stacked.iter().map(|output| reached.is_active(*output)).collect();
         let carried = results(self, of_carries)?;
         Ok([carried, results(self, &of_stacked)?].concat())
     }
@@ -390,9 +389,7 @@ impl Forward<'_> {
         loop {
             let reached = Activity::new(&scan.body, of_active(&active).map(ValueId::new));
             let next = scan.body.outputs().iter().take(scan.carry_count()).enumerate();
-            let is_new = |(at, output): &(usize, &ValueId)| {
-                !active[*at] && scan.body.ty(**output).dtype.is_float() && reached.is_active(**output)
-            };
+            let is_new = |(at, output): &(usize, &ValueId)| !active[*at] && reached.is_active(**output);
             let new: Vec<_> = next.filter(is_new).map(|(at, _)| at).collect();
             if new.is_empty() {
                 return active;

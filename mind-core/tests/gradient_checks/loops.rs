@@ -45,6 +45,16 @@ pub const PROGRAMS: &[(&str, &str)] = &[
         }",
     ),
     (
+        "a bool from a loop in a loop, which is stacked twice",
+        "fn f<L>(xs: f64[L], w: f64) -> f64[L] {
+            let (some, others, ys) = for x in xs {
+                let (a, y) = fold (a, y) = (true, x) for k in 0..3 { (!a, sin(y * w)) };
+                (a, a, y)
+            };
+            ys * f64(i64(some) + i64(others))
+        }",
+    ),
+    (
         "only stacked results",
         "fn f<L>(xs: f64[L, 2], w: f64[2]) -> (f64[L, 2], f64[L]) {
             for x in xs { (exp(x * w), sum(x * x * w)) }
