@@ -1,8 +1,13 @@
-//! Writes the files that `run` in this folder gives to other engines. `NAME.mlir` is a module as StableHLO.
+//! Writes the files that `run` and `loops` in this folder give to other engines. `NAME.mlir` is a module as StableHLO.
 //! `NAME.values` holds its inputs, the interpreter's results, and the accepted errors.
 //!
 //! `cargo run -p mind-tests --example engine_cases -- FOLDER COUNT` writes every module of `tests/files`, every
 //! elementwise function and COUNT random modules, each with its gradient by all floating-point inputs.
+//!
+//! `cargo run -p mind-tests --example engine_cases -- FOLDER loops COUNT` writes COUNT random modules of loops instead:
+//! see [`loops`].
+
+mod loops;
 
 use std::{
     env,
@@ -16,7 +21,7 @@ use mind_core::{
     build::Builder,
     canon::{Canonical, canonicalise},
     grad::{Cotangent, GradientOptions, Wrt, differentiate},
-    interp::{Array, Elements},
+    interp::{Array, Elements, bind},
     ir::{Module, Op, ValueId},
     map::{Domain, Hlo, Map},
     ops::Profile,
@@ -30,11 +35,15 @@ use mind_core::{
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = env::args().skip(1);
-    let usage = "engine_cases FOLDER COUNT";
+    let usage = "engine_cases FOLDER [loops] COUNT";
     let folder = PathBuf::from(arguments.next().ok_or(usage)?);
-    let count: usize = arguments.next().ok_or(usage)?.parse()?;
     fs::create_dir_all(&folder)?;
-    let mut writer = Writer { folder, written: 0, without_gradient: 0, skipped: Vec::new() };
+    let count = arguments.next().ok_or(usage)?;
+    if count == "loops" {
+        return loops::write(&folder, arguments.next().ok_or(usage)?.parse()?);
+    }
+    let count: usize = count.parse()?;
+    let mut writer = Writer::new(&folder);
     for (name, module) in modules_of_files()? {
         writer.with_gradient(&name, module)?;
     }
@@ -127,16 +136,17 @@ struct Writer {
 }
 
 impl Writer {
+    fn new(folder: &Path) -> Self {
+        Self { folder: folder.to_owned(), written: 0, without_gradient: 0, skipped: Vec::new() }
+    }
+
     /// Writes a module and its gradient. Returns whether the module runs.
     fn with_gradient(&mut self, name: &str, module: Module) -> Result<bool, Box<dyn Error>> {
         let module = canonicalise(verify(module, Profile::Extended).map_err(|errors| format!("{errors:?}"))?);
         if !self.module(name, &module)? {
             return Ok(false);
         }
-        let floats = module.inputs().enumerate().filter(|(_, (_, ty))| ty.dtype.is_float());
-        let wrt = floats.map(|(input, _)| Wrt { input: ValueId::new(input), zero_ok: true }).collect();
-        let options = GradientOptions { wrt, cotangent: Cotangent::Input, profile: Profile::Extended };
-        match differentiate(&module, &options) {
+        match differentiate(&module, &by_all_floats(&module)) {
             Ok(gradient) => {
                 self.module(&format!("{name}.grad"), &gradient.module)?;
             }
@@ -217,11 +227,7 @@ impl Writer {
         inputs: &[Array],
         outputs: &[Bounded],
     ) -> Result<(), Box<dyn Error>> {
-        let bindings = mind_core::interp::bind(module, inputs)?;
-        let extents = bindings.iter().filter_map(|(symbol, dim)| Some((symbol.clone(), dim.as_literal()?)));
-        let options =
-            Options { extents: extents.collect(), updates: possible_updates(module), ..Options::default() };
-        let text = match stablehlo::print(module, &options) {
+        let text = match stablehlo::print(module, &options(module, inputs)?) {
             Ok(text) => text,
             Err(error) => {
                 self.skipped.push((name.to_owned(), error.to_string()));
@@ -244,6 +250,20 @@ impl Writer {
         self.written += 1;
         Ok(())
     }
+}
+
+/// The options of the gradient by every floating-point input.
+fn by_all_floats(module: &Module) -> GradientOptions {
+    let floats = module.inputs().enumerate().filter(|(_, (_, ty))| ty.dtype.is_float());
+    let wrt = floats.map(|(input, _)| Wrt { input: ValueId::new(input), zero_ok: true }).collect();
+    GradientOptions { wrt, cotangent: Cotangent::Input, profile: Profile::Extended }
+}
+
+/// The options of the StableHLO of a module for the extents of these inputs, on one device.
+fn options(module: &Canonical, inputs: &[Array]) -> Result<Options, Box<dyn Error>> {
+    let bindings = bind(module, inputs)?;
+    let extents = bindings.iter().filter_map(|(symbol, dim)| Some((symbol.clone(), dim.as_literal()?)));
+    Ok(Options { extents: extents.collect(), updates: possible_updates(module), ..Options::default() })
 }
 
 fn within(domain: Domain, random: &mut Random) -> f64 {

@@ -20,3 +20,9 @@ def enter(python):
     if os.environ.get("MIND_ENGINES") != "here":
         os.environ["MIND_ENGINES"] = "here"
         os.execv(python, [python, *sys.argv])
+
+
+def write_cases(folder, *arguments):
+    """Writes the cases of the example `engine_cases` to a folder."""
+    cargo = ["cargo", "run", "--quiet", "-p", "mind-tests", "--example", "engine_cases", "--", folder]
+    subprocess.run([*cargo, *map(str, arguments)], cwd=ROOT, check=True)
