@@ -3,13 +3,12 @@
 use std::{
     cell::Cell,
     ops::{Deref, DerefMut},
-    thread,
 };
 
 use super::{
-    calls::STACK,
     fault::{At, Fault},
     linear::{Grow, Zeros},
+    stack,
 };
 
 /// A value in a tape that contains tapes. Functions that recurse through it continue on a new stack from time to time.
@@ -75,42 +74,33 @@ impl<T: Zeros<S> + Send, S: Send + Sync> Zeros<Deep<S>> for Deep<T> {
     }
 }
 
-/// The number of nested values that are processed on one stack.
-const VALUES_A_STACK: u32 = 256;
+/// The number of nested values that are processed on the stack of a caller.
+const VALUES_OF_A_CALLER: u32 = 256;
 
 thread_local! {
     /// The number of nested values that this thread is processing.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Processes a nested value, on a new stack if the current one already holds many. If no stack can be allocated, it
+/// Processes a nested value, on a new stack if the current one may have no room. If no stack can be allocated, it
 /// continues on the current one.
 fn deeper_in<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     // While a thread ends, its depth is gone, and counting starts again.
     let depth = DEPTH.try_with(|depth| depth.replace(depth.get() + 1)).unwrap_or_default();
     let (mut work, mut result) = (Some(work), None);
     let mut run = || result = work.take().map(|work| work());
-    if depth < VALUES_A_STACK || !on_new_stack(&mut run) {
+    let has_room = depth < VALUES_OF_A_CALLER || stack::has_room();
+    if has_room || stack::on_new(&mut run).is_err() {
         run();
     }
     let _ = DEPTH.try_with(|own| own.set(depth));
     result.expect("the work is done on one stack or the other")
 }
 
-/// Runs `work` on a new stack. Returns whether a stack could be allocated.
-#[cold]
-fn on_new_stack(work: &mut (dyn FnMut() + Send)) -> bool {
-    thread::scope(|scope| match thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work) {
-        Ok(thread) => {
-            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            true
-        }
-        Err(_) => false,
-    })
-}
-
 #[cfg(test)]
 mod tests {
+    use std::thread;
+
     use super::*;
 
     /// A list of numbers, like the tape of nested calls, which is a list of the values that they keep.

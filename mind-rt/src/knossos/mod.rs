@@ -14,6 +14,7 @@ mod linear;
 mod number;
 mod rows;
 mod show;
+mod stack;
 mod strided;
 mod turns;
 mod view;
