@@ -7,9 +7,12 @@
 //! The cotangent of a captured operand is a sum over the steps. A matrix product in this sum is not computed in each
 //! step: its factors are stacked over all steps, and one product after the loop computes the sum.
 
+use std::collections::BTreeSet;
+
 use crate::{
     build::Builder,
     canon,
+    dim::Dim,
     grad::{AutodiffError, Cotangent, GradientOptions, Wrt, activity::Activity, push, raw},
     ir::{Access, Guard, Inst, Module, Nested, Op, Scan, ValueId},
     map::formula,
@@ -277,6 +280,7 @@ impl BodyGradient {
         }
         factors.sort_unstable();
         factors.dedup();
+        self.stack_cheap(&known, &is_needed, &mut is_stacked);
         let mut runs_again = vec![false; count];
         for (value, inst) in self.module.iter().rev() {
             let at = value.index();
@@ -297,6 +301,67 @@ impl BodyGradient {
         }
         let stacked = (0..count).filter(|at| is_stacked[*at]).map(ValueId::new).collect();
         Needs { carried, captured, iterated, is_needed, stacked, factors }
+    }
+
+    /// Decides which of the cheap values that the backward loop reads are stacked: those that take less memory than the
+    /// further values that would be stacked to compute them again.
+    fn stack_cheap(&self, known: &[Known], is_needed: &[bool], is_stacked: &mut [bool]) {
+        let mut is_read = is_needed.to_vec();
+        for (value, inst) in self.module.iter().rev() {
+            if is_read[value.index()] && known[value.index()] == Known::Backwards {
+                inst.operands.iter().for_each(|operand| is_read[operand.index()] = true);
+            }
+        }
+        let is_forwards = |value: ValueId| known[value.index()] == Known::Forwards;
+        let can_be_stacked =
+            |value: ValueId| self.module.ty(value).rank() < MAX_RANK && self.not_kept(value).is_none();
+        // The values that exist in the backward loop: operands, and stacked values.
+        let mut exists: Vec<bool> = (0..known.len())
+            .map(|at| {
+                let (value, inst) = (ValueId::new(at), self.module.inst(ValueId::new(at)));
+                let is_operand = inst.op.is_input() && at >= self.carries;
+                let is_kept = is_read[at] && can_be_stacked(value) && !is_cheap(inst);
+                !is_forwards(value) || is_operand || is_stacked[at] || is_kept
+            })
+            .collect();
+        for (value, inst) in self.module.iter() {
+            if !is_read[value.index()] || exists[value.index()] || !is_cheap(inst) || !can_be_stacked(value) {
+                continue;
+            }
+            let leaves = self.leaves(value, &exists, &can_be_stacked);
+            let elements = |value: ValueId| Dim::product(&self.module.ty(value).shape);
+            let total = leaves.iter().try_fold(Dim::literal(0), |sum, leaf| sum.add(&elements(*leaf)?));
+            let is_small = total.is_ok_and(|total| elements(value).is_ok_and(|own| total.at_most(&own)));
+            if is_small {
+                leaves.iter().for_each(|leaf| exists[leaf.index()] = true);
+            } else {
+                exists[value.index()] = true;
+                is_stacked[value.index()] = true;
+            }
+        }
+    }
+
+    /// The values that would be stacked to compute a cheap value again.
+    fn leaves(
+        &self,
+        value: ValueId,
+        exists: &[bool],
+        can_be_stacked: &dyn Fn(ValueId) -> bool,
+    ) -> BTreeSet<ValueId> {
+        let (mut leaves, mut seen) = (BTreeSet::new(), BTreeSet::new());
+        let mut open = self.module.inst(value).operands.to_vec();
+        while let Some(value) = open.pop() {
+            let inst = self.module.inst(value);
+            if exists[value.index()] || !seen.insert(value) {
+                continue;
+            }
+            if can_be_stacked(value) && (inst.op.is_input() || !is_cheap(inst)) {
+                leaves.insert(value);
+            } else {
+                open.extend(inst.operands.iter());
+            }
+        }
+        leaves
     }
 
     /// The loop in the body that has the value as a residual but does not keep it, because of a checkpoint.
