@@ -10,8 +10,17 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 /// The path of a module in its crate.
 type Module = Vec<String>;
 
-const CRATES: [&str; 8] =
-    ["mind-cli", "mind-core", "mind-files", "mind-macros", "mind-mpi", "mind-rt", "mind-shape", "mind-xla"];
+const CRATES: [&str; 9] = [
+    "mind-cli",
+    "mind-core",
+    "mind-files",
+    "mind-knossos",
+    "mind-macros",
+    "mind-mpi",
+    "mind-rt",
+    "mind-shape",
+    "mind-xla",
+];
 
 const MOST: usize = 5;
 

@@ -2,6 +2,6 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mind_core::testing::properties;
+use mind_knossos::testing::properties;
 
-fuzz_target!(|bytes: &[u8]| properties::knossos_text_is_read_or_refused(bytes));
+fuzz_target!(|bytes: &[u8]| properties::text_is_read_or_refused(bytes));

@@ -2,6 +2,6 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mind_core::testing::properties;
+use mind_knossos::testing::properties;
 
-fuzz_target!(|bytes: &[u8]| properties::knossos_programs_have_right_derivatives(bytes));
+fuzz_target!(|bytes: &[u8]| properties::programs_have_right_derivatives(bytes));

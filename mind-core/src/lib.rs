@@ -83,7 +83,6 @@
 //!   the sequence of phases.
 //! - [`text`]: Core IR text and MIC, printed and parsed.
 //! - [`random`]: random numbers for tests and samples.
-//! - `knossos`, with the feature of that name: the second front-end, from its texts to Rust.
 //! - `stablehlo`, with the feature of that name: modules as text for XLA and other engines.
 //! - `testing`, with the feature of that name: random modules.
 #![forbid(unsafe_code)]
@@ -101,8 +100,6 @@ pub mod grad;
 pub mod interp;
 pub mod ir;
 pub mod jacobian;
-#[cfg(feature = "knossos")]
-pub mod knossos;
 pub mod loops;
 pub mod map;
 pub mod memory;

@@ -79,8 +79,7 @@ impl Budget {
     }
 
     /// Sets the number of bytes that are held.
-    #[cfg(feature = "knossos")]
-    pub(crate) fn set(&mut self, held: u64) {
+    pub fn set(&mut self, held: u64) {
         self.held = held;
     }
 }

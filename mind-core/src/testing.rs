@@ -5,7 +5,6 @@
 
 mod expressions;
 mod generate;
-pub mod knossos;
 mod masks;
 mod nesting;
 mod patterns;

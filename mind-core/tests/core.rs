@@ -5,12 +5,13 @@
 //! allocations of its process.
 
 mod batching;
+#[path = "../../tests/support/changes.rs"]
+mod changes;
 mod docs;
 mod format;
 mod gradient_checks;
 mod habits;
 mod ir;
-mod knossos;
 mod library;
 mod open;
 mod plans;

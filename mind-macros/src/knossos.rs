@@ -2,13 +2,13 @@
 
 use mind_core::{
     diag::{Code, Diag, Note, Site},
-    knossos::{
-        Binding, Role,
-        emit::{self, Options, Request},
-        interp::Precision,
-        ir::{Derivative, Position},
-    },
     snippet,
+};
+use mind_knossos::{
+    Binding, Role,
+    emit::{self, Options, Request},
+    interp::Precision,
+    ir::{Derivative, Position},
 };
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};

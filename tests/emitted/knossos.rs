@@ -6,21 +6,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use mind_core::{
-    diag::Site,
-    knossos::{
-        check,
-        emit::{Export, Options, Request, compile, emit},
-        interp::{self, Precision},
-        ir::Function,
-        sample::Sampler,
-        types::TypeId,
-        verify,
-    },
-    testing::{
-        Random,
-        knossos::{RandomProgram, main_at, random_program},
-    },
+use mind_core::{diag::Site, random::Random};
+use mind_knossos::{
+    check,
+    emit::{Export, Options, Request, compile, emit},
+    interp::{self, Precision},
+    ir::Function,
+    sample::Sampler,
+    testing::{RandomProgram, main_at, random_program},
+    types::TypeId,
+    verify,
 };
 use mind_tests::{chain as length, few, is_in_gate, sample};
 
@@ -151,7 +146,7 @@ fn thousands_of_functions_may_call_one_another_in_a_row() {
 }
 
 /// The functions whose derivatives other tests compare with differences.
-const FUNCTIONS: &str = include_str!("../../mind-core/tests/knossos/derivatives.ks");
+const FUNCTIONS: &str = include_str!("../../mind-knossos/tests/knossos/derivatives.ks");
 
 #[test]
 fn derivatives_of_every_primitive_and_construct_are_what_the_interpreter_says() {

@@ -2,13 +2,11 @@
 
 use std::{path::Path, rc::Rc};
 
-use mind_core::{
-    diag::{Diags, Site},
-    knossos::{
-        self, FunctionId, Program,
-        interp::{self, Bools, Floats, Options, Outcome as Ran, Precision},
-        rules::{Verdict, try_rule},
-    },
+use mind_core::diag::{Diags, Site};
+use mind_knossos::{
+    FunctionId, Program,
+    interp::{self, Bools, Floats, Options, Outcome as Ran, Precision},
+    rules::{Verdict, try_rule},
 };
 
 use super::with_help;
@@ -53,7 +51,7 @@ fn check(file: &Path, arguments: &KsCheckArguments, out: &Style) -> Outcome {
     let rules = counted(program.rules.len(), "rule");
     say(&format!("{}: {}, {functions}, {rules}\n", source.name, out.good("ok")))?;
     if arguments.print_ir {
-        output::print(&knossos::print(&program))?;
+        output::print(&mind_knossos::print(&program))?;
     }
     if !arguments.rules {
         return Ok(());
@@ -77,7 +75,7 @@ fn check(file: &Path, arguments: &KsCheckArguments, out: &Style) -> Outcome {
 
 fn read(file: &Path) -> Outcome<(Program, Rc<Source>)> {
     let source = read_source(file, Some(Form::Ks))?;
-    let program = knossos::check(&source.text).map_err(|diags| mistakes(&diags, &source))?;
+    let program = mind_knossos::check(&source.text).map_err(|diags| mistakes(&diags, &source))?;
     Ok((program, source))
 }
 

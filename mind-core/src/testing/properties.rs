@@ -4,8 +4,6 @@
 
 pub use super::surface::{surface_text_is_formatted_or_refused, surface_text_is_read_or_refused};
 use super::{
-    Random,
-    knossos::{RandomProgram, check_derivatives, check_second_derivatives, program_from_bytes},
     loops_from_bytes, module_from_bytes, possible_updates, random_inputs, same, special_inputs,
     zero_cotangents_stay_zero,
 };
@@ -15,11 +13,9 @@ use crate::{
     grad::{Cotangent, GradientOptions, Wrt, differentiate},
     interp::run,
     ir::{Module, ValueId},
-    knossos::{self, interp::Options},
     ops::Profile,
     opt::{optimise, unoptimised},
     plan::plan,
-    snippet,
     text::{Document, Limits, core_ir, mic},
     verify::{Verified, verify},
 };
@@ -118,70 +114,6 @@ pub fn gradients_of_loops_keep_their_meaning(bytes: &[u8]) {
 pub fn masked_elements_do_not_count(bytes: &[u8]) {
     let seed = bytes.iter().fold(0_u64, |seed, byte| seed.rotate_left(7) ^ u64::from(*byte));
     zero_cotangents_stay_zero(module_from_bytes(bytes), seed);
-}
-
-/// A text is refused as a program in Knossos, or becomes a program that verifies, can be printed, and runs to its end
-/// or to a failure. The same holds for its derivatives, if it has few functions.
-pub fn knossos_text_is_read_or_refused(bytes: &[u8]) {
-    let Ok(text) = std::str::from_utf8(bytes) else { return };
-    let mut program = match knossos::check(text) {
-        Ok(program) => program,
-        Err(diags) => {
-            let shown: String = diags.into_iter().map(|diag| snippet::render(&diag, "text", text)).collect();
-            return assert!(!shown.is_empty(), "a refusal says why");
-        }
-    };
-    verifies(&program);
-    if program.functions.len() <= 12 {
-        // Functions that take accumulators are parts of derivatives, and programs cannot name them.
-        let is_accumulator = |ty: &knossos::types::TypeId| {
-            matches!(program.types.get(*ty), knossos::types::Type::Accumulator(_))
-        };
-        let named = |id: &knossos::FunctionId| !program.function(*id).parameters.iter().any(is_accumulator);
-        let ids: Vec<_> = (0..program.functions.len()).map(knossos::FunctionId::new).filter(named).collect();
-        for id in ids {
-            for derivative in [knossos::ir::Derivative::Fwd, knossos::ir::Derivative::Rev] {
-                program.derivative(derivative, id);
-            }
-        }
-        // A function that is only declared has no derivative.
-        let _ = program.complete();
-        verifies(&program);
-    }
-    let options =
-        Options { most_calls: 200, most_elements: 1 << 12, most_steps: 20_000, ..Options::default() };
-    for (index, function) in program.functions.iter().enumerate() {
-        if function.parameters.is_empty() {
-            match knossos::interp::run(&program, knossos::FunctionId::new(index), &[], &options) {
-                Ok(outcome) => {
-                    assert!(outcome.value.is_of(&program.types, function.result), "{}", function.name)
-                }
-                Err(failure) => assert!(!snippet::render(&failure.diag(), "text", text).is_empty()),
-            }
-        }
-    }
-    for rule in &program.rules {
-        knossos::rules::try_rule(&program, rule);
-    }
-}
-
-fn verifies(program: &knossos::Program) {
-    let listing = knossos::print(program);
-    assert_eq!(knossos::verify(program), Ok(()), "{listing}");
-}
-
-/// A program in Knossos that the bytes choose is accepted, and its first and second derivatives are right.
-pub fn knossos_programs_have_right_derivatives(bytes: &[u8]) {
-    let random = program_from_bytes(bytes);
-    let mut program = knossos::check(&random.to_string())
-        .unwrap_or_else(|diags| panic!("{:?}\n{random}", diags.as_slice()));
-    verifies(&program);
-    let id = program.overloads(RandomProgram::NAME)[0];
-    let arguments = random.arguments(1);
-    for check in [check_derivatives, check_second_derivatives] {
-        check(&mut program, id, &arguments, &mut Random::new(1))
-            .unwrap_or_else(|message| panic!("{message}\n{random}"));
-    }
 }
 
 /// The document that was read. For refused bytes every mistake is shown, since showing it must not fail either.

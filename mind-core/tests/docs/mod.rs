@@ -5,7 +5,6 @@
 mod engines;
 mod errors;
 mod examples;
-mod knossos;
 mod library;
 mod names;
 mod ops;

@@ -6,11 +6,11 @@
 
 use mind_core::{
     ir::Module,
-    testing::{Random, knossos::random_program, properties, random_module},
+    testing::{Random, properties, random_module},
     text::{core_ir, mic},
 };
 
-use crate::sample::sample;
+use crate::{changes::change, sample::sample};
 
 const TEXTS: u64 = 3_000;
 const MODULES: u64 = 2_000;
@@ -81,19 +81,6 @@ fn surface_text_is_read_or_refused() {
     }
 }
 
-#[test]
-fn knossos_text_is_read_or_refused() {
-    for seed in sample("texts in Knossos", 0..TEXTS / 4) {
-        let mut random = Random::new(seed ^ 0x6b73);
-        let mut text = random_program(seed, 1 + random.below(20)).to_string().into_bytes();
-        text.extend_from_slice(b"(def main Float () ([rev sin] 1.0 2.0))");
-        for _ in 0..random.below(5) {
-            change(&mut text, &mut random);
-        }
-        properties::knossos_text_is_read_or_refused(&text);
-    }
-}
-
 /// The text of a random module after up to four changes.
 fn mutated(seed: u64, print: fn(&Module) -> String) -> Vec<u8> {
     let mut random = Random::new(seed ^ 0x6d69_6e64);
@@ -102,32 +89,4 @@ fn mutated(seed: u64, print: fn(&Module) -> String) -> Vec<u8> {
         change(&mut text, &mut random);
     }
     text
-}
-
-fn change(text: &mut Vec<u8>, random: &mut Random) {
-    const BYTES: &[u8] = b"0123456789NMSTO%[](){};:,.=-+*#\"\\ \nex\xff";
-    if text.is_empty() {
-        return;
-    }
-    let at = random.below(text.len());
-    match random.below(6) {
-        0 => text[at] = *random.pick(BYTES),
-        1 => text.insert(at, *random.pick(BYTES)),
-        2 => _ = text.remove(at),
-        3 => text.truncate(at),
-        4 => {
-            let end = (at + 1 + random.below(12)).min(text.len());
-            let piece: Vec<u8> = text[at..end].to_vec();
-            let to = random.below(text.len());
-            text.splice(to..to, piece);
-        }
-        _ => {
-            let lines: Vec<Vec<u8>> =
-                text.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
-            let (from, to) = (random.below(lines.len()), random.below(lines.len()));
-            let mut lines = lines;
-            lines.swap(from, to);
-            *text = lines.concat();
-        }
-    }
 }

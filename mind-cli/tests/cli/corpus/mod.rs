@@ -15,13 +15,13 @@ use mind_core::{
     dim::{Bindings, Dim},
     interp::check_requirements,
     ir::Module,
-    knossos::{self, ir::Definition, types::TypeId},
     ops::Profile,
     stats,
     text::{Limits, mic},
     ty::DType,
     verify::{Verified, requirements, verify},
 };
+use mind_knossos::{ir::Definition, types::TypeId};
 use programs::{Program, programs};
 use tempfile::TempDir;
 use threads::on_all_threads;
@@ -230,7 +230,7 @@ impl<'a> Trial<'a> {
         let right = self.ask("ks check --rules --print-ir p.ks", Allowed::Mistake).code == 0;
         // The other subcommands report that it is a Knossos program.
         self.ask_all(COMMANDS.iter().chain(&FORMS).take(1), "p.ks", Allowed::Mistake);
-        let Ok(program) = knossos::check(&self.program.text) else {
+        let Ok(program) = mind_knossos::check(&self.program.text) else {
             self.ask("ks run p.ks", Allowed::Mistake);
             self.ask("ks grad p.ks f 1.0", Allowed::Mistake);
             return right;

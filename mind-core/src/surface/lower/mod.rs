@@ -22,7 +22,7 @@ pub use declarations::lowered::{
     Constant, ConstantValue, Function, GradientRequest, GradientTarget, Local, Lowered, Origin, Parameter,
     Seen, Source, Template,
 };
-pub use declarations::names::nearest;
+pub use declarations::names::{nearest, undefined};
 pub use declarations::structs::{Struct, StructField};
 pub use declarations::structure::{Axis, Leaf, StructType, Structure, stack_alias, stack_name};
 pub use program::library::{Foreign, ForeignBlock, ForeignItem, ForeignName, Imported, Library};

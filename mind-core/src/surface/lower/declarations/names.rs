@@ -3,12 +3,7 @@
 use crate::diag::{Code, Diag, Site};
 
 /// The error E2002 for an undefined name, with the nearest known name as help.
-pub(crate) fn undefined<'a>(
-    what: &str,
-    name: &str,
-    site: Site,
-    known: impl IntoIterator<Item = &'a str>,
-) -> Diag {
+pub fn undefined<'a>(what: &str, name: &str, site: Site, known: impl IntoIterator<Item = &'a str>) -> Diag {
     let diag = Diag::new(Code::E2002, site, format!("undefined {what} `{name}`"));
     match nearest(name, known) {
         Some(near) => diag.help(format!("write `{near}`")),
