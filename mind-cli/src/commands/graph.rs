@@ -15,7 +15,7 @@ use mind_core::{
 
 use super::gradient::{gradient, picture_of};
 use crate::{
-    args::{GraphArguments, Renderer},
+    args::{GraphArguments, Reading, Renderer},
     dims,
     graph::{Picture, Subject, costs::Costs, dot, svg},
     input::{Context, Program},
@@ -27,7 +27,10 @@ use crate::{
 /// Runs the command.
 pub fn run(arguments: &GraphArguments) -> Outcome {
     let target = Target::of(&arguments.output)?;
-    let (program, context) = Program::read(&arguments.input)?.verified(Profile::Extended)?;
+    // A gradient has no calls.
+    let reading = Reading { keeps_calls: arguments.wrt.is_empty(), ..arguments.input.reading.clone() };
+    let program = Program::read_file(&arguments.input.file, &reading)?;
+    let (program, context) = program.verified(Profile::Extended)?;
     let bindings = bindings(&program, &context, arguments)?;
     let (module, subject) = if arguments.wrt.is_empty() {
         let output_names =

@@ -229,3 +229,56 @@ fn operations_along_an_axis_are_named() {
         assert!(svg.contains(text), "{text}: {svg}");
     }
 }
+
+/// A call of the library, and calls of functions of the file, one in the other, with a struct and several results.
+const CALLS: &str = "\
+struct Layer<I, H> { w: f32[I, H], b: f32[H] }
+fn split(x: f32[8]) -> (f32[4], f32[4]) { (x[0..4] * 2.0, x[4..8]) }
+fn layer<I, H>(x: f32[I], p: Layer<I, H>) -> f32[H] { nn::softmax(x @ p.w + p.b, axis = 0) }
+fn net<N>(xs: f32[N, 8], p: Layer<8, 8>) -> (f32[N, 4], f32[N, 4]) { for x in xs { split(layer(x, p)) } }
+";
+
+#[test]
+fn a_call_is_one_box_that_opens() {
+    let folder = Folder::new().with("calls.mind", CALLS);
+    let draw = |options: &str| {
+        folder.mind(&format!("graph calls.mind --function net -o - --renderer own {options}")).fine()
+    };
+    assert!(!draw("").contains(">layer<"));
+    let loops = draw("--expand=1");
+    for text in [
+        ">layer<",
+        ">split<",
+        ">3 operations<",
+        ">split: %4 = Call (%3) : f32[4]<",
+        ">f32[4] f32[4]<",
+        ">result 1<",
+    ] {
+        assert!(loops.contains(text), "{text}: {loops}");
+    }
+    assert!(!loops.contains(">nn::softmax<") && !loops.contains(">Dot<"), "{loops}");
+    let two = draw("--expand=2");
+    for text in [">nn::softmax<", ">10 operations<", ">Dot<", ">p.w<", ">[0..4]<"] {
+        assert!(two.contains(text), "{text}: {two}");
+    }
+    assert!(!two.contains(">Exp<"), "{two}");
+    assert!(draw("--expand").contains(">Exp<"));
+
+    // The same operations without the calls have the same arithmetic.
+    let costs = draw("--expand=1 --costs --dim N=3");
+    for text in [">98 % of work, 32 B<", ">2 % of work, 32 B<"] {
+        assert!(costs.contains(text), "{text}: {costs}");
+    }
+    let gradient = folder.with("f.mind", "fn f(x: f32[3]) -> f32 { sum(nn::softmax(x, axis = 0)) }");
+    let svg = gradient.mind("graph f.mind -o - --renderer own --wrt x").fine();
+    assert!(svg.contains(">Exp<") && !svg.contains("nn::softmax"), "{svg}");
+}
+
+#[test]
+fn results_of_a_call_that_nothing_reads_are_left_out() {
+    let text = "fn g(x: f32[3]) -> (f32[3], f32[3]) { (tanh(x), exp(x)) } \
+                fn f(x: f32[3]) -> f32[3] { let (y, _) = g(x); y }";
+    let folder = Folder::new().with("f.mind", text);
+    let svg = folder.mind("graph f.mind --function f -o - --renderer own").fine();
+    assert!(svg.contains(">g<") && !svg.contains(">result 1<"), "{svg}");
+}

@@ -297,8 +297,11 @@ impl<'a> Trial<'a> {
 }
 
 /// The commands for every function, besides `check`, `fmt`, `grad` and `run`.
-const COMMANDS: [&str; 3] =
-    ["convert FILE --to mic -o out.mic", "stats --plan FILE", "graph FILE -o out.svg --renderer own"];
+const COMMANDS: [&str; 3] = [
+    "convert FILE --to mic -o out.mic",
+    "stats --plan FILE",
+    "graph FILE -o out.svg --renderer own --expand",
+];
 
 /// Further commands for the first function of a file. They test the writing of forms.
 const FORMS: [&str; 3] = [
