@@ -364,9 +364,10 @@ pub struct StatsArguments {
 /// `mind graph`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The extension selects the output: .svg for a picture, .dot for its description for Graphviz. If
-Graphviz is installed, its `dot` lays out the picture, otherwise this command does; --renderer
-selects one of the two.
+The extension selects the output: .svg or .png for a picture, .dot for its description for
+Graphviz. If Graphviz is installed, its `dot` lays out an SVG, otherwise this command does;
+--renderer selects one of the two. A PNG has two pixels for each of the SVG, and needs a build of
+`mind` with the feature `png` or --renderer graphviz.
 
 A call of a function, of the library or of the .mind file, is one box with the name of the
 function. --expand opens it as it opens loops. A gradient (--wrt) is drawn with its calls inlined.
@@ -380,7 +381,7 @@ Examples:
 pub struct GraphArguments {
     #[command(flatten)]
     pub input: Input,
-    /// The file to write: .svg or .dot, or `-` for SVG on standard output
+    /// The file to write: .svg, .png or .dot, or `-` for SVG on standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
     /// Draw the program with its gradient with respect to these inputs

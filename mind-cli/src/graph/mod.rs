@@ -1,10 +1,14 @@
-//! Draws a module: first boxes and arrows, then their coordinates, then SVG or the language of Graphviz.
+//! Draws a module: first boxes and arrows, then their coordinates, then SVG, PNG or the language of Graphviz.
 
 pub mod costs;
 pub mod dot;
+mod drawing;
 mod layers;
+mod look;
 mod order;
 mod place;
+#[cfg(feature = "png")]
+pub mod png;
 pub mod svg;
 
 use std::fmt::Write;
