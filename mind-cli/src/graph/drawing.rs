@@ -14,6 +14,8 @@ const DETAIL: (f64, f64) = (6.7, 14.0);
 const PADDING: (f64, f64) = (10.0, 6.0);
 /// The length of the straight part of an arrow below its box, for the text beside it.
 const STRAIGHT: f64 = 20.0;
+/// The distance from a box to the bottom of its row up to which the text beside its arrow is below the row.
+const NEAR: f64 = 2.0 * STRAIGHT;
 /// The heights of the title and of the legend.
 const TITLE: f64 = 30.0;
 const LEGEND: f64 = 46.0;
@@ -160,7 +162,7 @@ impl Drawing {
     }
 
     fn paint_node(&self, node: usize, canvas: &mut impl Canvas) {
-        let (row, inside) = (self.rows[node], &self.inside[node]);
+        let inside = &self.inside[node];
         let Measures { width, height, .. } = self.measures[node];
         let (x, top) = (self.placed.x[node], self.top(node));
         let Node { kind, lines, ty, gradient, tooltip, share, .. } = &self.picture.nodes[node];
@@ -179,13 +181,20 @@ impl Drawing {
         }
         let has_arrows = !self.layered.below[node].is_empty();
         if let Some(ty) = ty.as_ref().filter(|_| has_arrows) {
-            canvas.text(Style::Type { gradient: *gradient }, (x + 5.0, self.bottom(row) + 13.0), ty);
+            canvas.text(Style::Type { gradient: *gradient }, (x + 5.0, self.baseline_of_type(node)), ty);
         }
         if let Some(inside) = inside {
             let left = x - inside.placed.size.0 / 2.0;
             inside.paint_at(left, top + text_height + 2.0 * PADDING.1, canvas);
         }
         canvas.close();
+    }
+
+    /// The text beside an arrow stands on one line with those of the row, but close to a box beside an open one.
+    fn baseline_of_type(&self, node: usize) -> f64 {
+        let own = self.top(node) + self.measures[node].height;
+        let bottom = self.bottom(self.rows[node]);
+        13.0 + if bottom - own > NEAR { own } else { bottom }
     }
 
     fn arrow(&self, edge: usize) -> Arrow {
