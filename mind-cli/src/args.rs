@@ -133,6 +133,9 @@ pub struct Reading {
     /// The function of a .mind file [default: its only function]
     #[arg(long, value_name = "NAME")]
     pub function: Option<String>,
+    /// Whether calls of a .mind file stay calls instead of being inlined
+    #[arg(skip)]
+    pub keeps_calls: bool,
 }
 
 /// The destination of a program.
@@ -361,20 +364,24 @@ pub struct StatsArguments {
 /// `mind graph`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The extension selects the output: .svg for a picture, .dot for its description for Graphviz. If
-Graphviz is installed, its `dot` lays out the picture, otherwise this command does; --renderer
-selects one of the two.
+The extension selects the output: .svg or .png for a picture, .dot for its description for
+Graphviz. If Graphviz is installed, its `dot` lays out an SVG, otherwise this command does;
+--renderer selects one of the two. A PNG has two pixels for each of the SVG, and needs a build of
+`mind` with the feature `png` or --renderer graphviz.
+
+A call of a function, of the library or of the .mind file, is one box with the name of the
+function. --expand opens it as it opens loops. A gradient (--wrt) is drawn with its calls inlined.
 
 Examples:
   mind graph net.mic -o net.svg
   mind graph loss.mic --wrt w,b -o loss_grad.svg      with its gradient, coloured
-  mind graph lstm.mind -o lstm.svg --expand           with the contents of its loops
+  mind graph lstm.mind -o lstm.svg --expand           with the contents of its loops and calls
   mind graph net.mic -o net.svg --costs --dim N=32    where the work is
   mind graph net.mic -o net.dot")]
 pub struct GraphArguments {
     #[command(flatten)]
     pub input: Input,
-    /// The file to write: .svg or .dot, or `-` for SVG on standard output
+    /// The file to write: .svg, .png or .dot, or `-` for SVG on standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
     /// Draw the program with its gradient with respect to these inputs
@@ -383,7 +390,7 @@ pub struct GraphArguments {
     /// Treat the program as a gradient: colour the boxes that only the outputs after the first COUNT need
     #[arg(long, value_name = "COUNT", conflicts_with = "wrt")]
     pub primal_outputs: Option<usize>,
-    /// Draw the contents of loops and conditions inside their boxes, to a depth of LEVELS [default: all levels]
+    /// Draw the contents of loops, conditions and calls inside their boxes, to a depth of LEVELS [default: all levels]
     #[arg(long, value_name = "LEVELS", num_args = 0..=1, require_equals = true, default_missing_value = "16")]
     pub expand: Option<usize>,
     /// Show each operation's share of the arithmetic, and the memory of its result

@@ -10,7 +10,7 @@ use mind_core::{
     surface::{
         self,
         ast::{self, Import},
-        lower::Function,
+        lower::{Function, Lowered},
     },
     text::{Document, Limits, core_ir, json, mic},
     verify::{Verified, VerifyError, verify},
@@ -159,7 +159,7 @@ fn read_programs(source: &Rc<Source>, reading: &Reading) -> Outcome<Vec<Named>> 
         Form::Mic => Ok(vec![read_document(source.clone(), mic::parse_document)?.into()]),
         Form::CoreIr => Ok(vec![read_document(source.clone(), core_ir::parse_document)?.into()]),
         Form::Json => Ok(vec![read_json(source.clone())?.into()]),
-        Form::Mind => read_surface(source),
+        Form::Mind => read_surface(source, reading.keeps_calls),
         Form::Ks => {
             let message = format!("{} is a Knossos program", source.name);
             Err(Failure::with_help(message, "`mind ks` checks, runs and differentiates it"))
@@ -197,7 +197,7 @@ pub fn mistakes(diags: &Diags, source: &Rc<Source>) -> Failure {
 }
 
 /// Every function of a text, with its name.
-fn read_surface(source: &Rc<Source>) -> Outcome<Vec<Named>> {
+fn read_surface(source: &Rc<Source>, keeps_calls: bool) -> Outcome<Vec<Named>> {
     let (tokens, mut diags) = surface::lex(&source.text);
     let (program, more) = surface::parse(tokens);
     diags.extend(more);
@@ -206,6 +206,7 @@ fn read_surface(source: &Rc<Source>) -> Outcome<Vec<Named>> {
     if !diags.is_empty() {
         return Err(mistakes(&diags, source));
     }
+    let lowered = if keeps_calls { with_calls(&program).unwrap_or(lowered) } else { lowered };
     let imports = program.imports();
     // Functions with an imported struct or constant in their types. Only their names are known.
     let missing: Vec<Named> = match &program {
@@ -231,6 +232,12 @@ fn read_surface(source: &Rc<Source>) -> Outcome<Vec<Named>> {
         Named { function: Some(name), program }
     });
     Ok(functions.chain(missing).collect())
+}
+
+/// The functions of a text without mistakes, whose calls stay calls. `None` if they break a limit in this form.
+fn with_calls(program: &ast::Program) -> Option<Lowered> {
+    let (lowered, diags) = surface::lower_with_calls(program);
+    diags.is_empty().then_some(lowered)
 }
 
 fn surface_program(function: &Function, program: surface::lower::Source, source: &Rc<Source>) -> Program {

@@ -35,7 +35,12 @@ pub fn write(file: &Path, text: &str) -> Outcome {
     if file.as_os_str() == "-" {
         return print(text);
     }
-    fs::write(file, text).map_err(|error| unwritable(file, &error))
+    write_bytes(file, text.as_bytes())
+}
+
+/// Writes bytes to a file.
+pub fn write_bytes(file: &Path, bytes: &[u8]) -> Outcome {
+    fs::write(file, bytes).map_err(|error| unwritable(file, &error))
 }
 
 /// The failure that a file cannot be written.

@@ -8,7 +8,7 @@ use std::{
 use crate::{
     data::TensorData,
     dim::Bindings,
-    ir::{Const, Inst, Module, Nested, Op, Operands, ValueId},
+    ir::{Const, Inst, Module, Op, Operands, ValueId},
     ops::{OpError, check_input, infer_among},
     ty::{DType, Shape, Type},
 };
@@ -109,7 +109,7 @@ impl Builder {
         for inst in &module.insts()[args.len()..] {
             let op = match inst.op.nested() {
                 Some(nested) => {
-                    let nested = Nested::new(specialise(nested, bindings)?);
+                    let nested = nested.replaced(specialise(nested, bindings)?);
                     inst.op.clone().with_nested(nested.expect("it is as deep and as large as it was"))
                 }
                 None => {

@@ -31,7 +31,7 @@ mod tests {
     fn each_feature_that_is_named_is_one_of_the_package() {
         let manifest = include_str!("../../Cargo.toml");
         let (_, features) = manifest.split_once("[features]\n").expect("the package has features");
-        for feature in ["bench", "xla"] {
+        for feature in ["bench", "png", "xla"] {
             assert!(features.contains(&format!("\n{feature} = [")), "{feature} is no feature");
         }
     }

@@ -61,7 +61,7 @@ fn formatted(source: &Rc<Source>) -> Outcome<String> {
         let text = surface::format(&source.text).map_err(|diags| mistakes(&diags, source))?;
         return readable(text, source.form);
     }
-    let reading = Reading { from: Some(source.form), function: None };
+    let reading = Reading { from: Some(source.form), function: None, keeps_calls: false };
     let (module, context) = Program::of_source(source, &reading)?.verified(Profile::Extended)?;
     let (canonical, map) = canonicalise_mapped(module);
     let text = match (source.form, &context.document) {

@@ -13,9 +13,13 @@ use mind_core::{
     ops::Profile,
 };
 
+#[cfg(not(feature = "png"))]
+use super::absent;
 use super::gradient::{gradient, picture_of};
+#[cfg(feature = "png")]
+use crate::graph::png;
 use crate::{
-    args::{GraphArguments, Renderer},
+    args::{GraphArguments, Reading, Renderer},
     dims,
     graph::{Picture, Subject, costs::Costs, dot, svg},
     input::{Context, Program},
@@ -27,7 +31,10 @@ use crate::{
 /// Runs the command.
 pub fn run(arguments: &GraphArguments) -> Outcome {
     let target = Target::of(&arguments.output)?;
-    let (program, context) = Program::read(&arguments.input)?.verified(Profile::Extended)?;
+    // A gradient has no calls.
+    let reading = Reading { keeps_calls: arguments.wrt.is_empty(), ..arguments.input.reading.clone() };
+    let program = Program::read_file(&arguments.input.file, &reading)?;
+    let (program, context) = program.verified(Profile::Extended)?;
     let bindings = bindings(&program, &context, arguments)?;
     let (module, subject) = if arguments.wrt.is_empty() {
         let output_names =
@@ -47,11 +54,30 @@ pub fn run(arguments: &GraphArguments) -> Outcome {
     let text = match (target, arguments.renderer) {
         (Target::Dot, _) => dot::render(&picture),
         (Target::Svg, Renderer::Own) => svg::render(&picture),
-        (Target::Svg, Renderer::Graphviz) => graphviz(&picture)?,
-        (Target::Svg, Renderer::Auto) if has_graphviz() => graphviz(&picture)?,
+        (Target::Svg, Renderer::Graphviz) => svg_of_graphviz(&picture)?,
+        (Target::Svg, Renderer::Auto) if has_graphviz() => svg_of_graphviz(&picture)?,
         (Target::Svg, Renderer::Auto) => svg::render(&picture),
+        (Target::Png, Renderer::Graphviz) => {
+            return output::write_bytes(&arguments.output, &graphviz(&picture, "-Tpng")?);
+        }
+        (Target::Png, Renderer::Own | Renderer::Auto) => {
+            return output::write_bytes(&arguments.output, &png_of(&picture, &arguments.output)?);
+        }
     };
     output::write(&arguments.output, &text)
+}
+
+#[cfg(feature = "png")]
+fn png_of(picture: &Picture, file: &Path) -> Outcome<Vec<u8>> {
+    png::render(picture).map_err(|png::TooLarge { width, height }| {
+        let message = format!("the picture is too large for .png: {width} by {height} pixels");
+        Failure::with_help(message, format!("write {}", file.with_extension("svg").display()))
+    })
+}
+
+#[cfg(not(feature = "png"))]
+fn png_of(_: &Picture, _: &Path) -> Outcome<Vec<u8>> {
+    Err(absent::failure("mind graph -o FILE.png", "png"))
 }
 
 /// The extents of symbols. Costs need all of them.
@@ -70,6 +96,7 @@ fn bindings(module: &Module, context: &Context, arguments: &GraphArguments) -> O
 #[derive(Clone, Copy)]
 enum Target {
     Svg,
+    Png,
     Dot,
 }
 
@@ -79,10 +106,12 @@ impl Target {
         match extension.as_deref() {
             _ if file.as_os_str() == "-" => Ok(Self::Svg),
             Some("svg") => Ok(Self::Svg),
+            Some("png") => Ok(Self::Png),
             Some("dot" | "gv") => Ok(Self::Dot),
             other => {
                 let found = other.map_or("no extension".to_owned(), |extension| format!(".{extension}"));
-                let message = format!("cannot draw {}: it has {found}, needed .svg or .dot", file.display());
+                let message =
+                    format!("cannot draw {}: it has {found}, needed .svg, .png or .dot", file.display());
                 let help = format!("write {}", file.with_extension("svg").display());
                 Err(Failure::with_help(message, help))
             }
@@ -95,11 +124,15 @@ fn has_graphviz() -> bool {
     env::split_paths(&path).any(|folder| folder.join(format!("dot{}", env::consts::EXE_SUFFIX)).is_file())
 }
 
-/// The picture with the layout of Graphviz's `dot`.
-fn graphviz(picture: &Picture) -> Outcome<String> {
+fn svg_of_graphviz(picture: &Picture) -> Outcome<String> {
+    graphviz(picture, "-Tsvg").map(|svg| String::from_utf8_lossy(&svg).into_owned())
+}
+
+/// The picture with the layout of Graphviz's `dot`, in the format of this option.
+fn graphviz(picture: &Picture, format: &str) -> Outcome<Vec<u8>> {
     let failed = |what: String| Failure::with_help(what, "--renderer own needs no Graphviz");
     let mut command = Command::new("dot");
-    let command = command.arg("-Tsvg").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let command = command.arg(format).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command
         .spawn()
         .map_err(|error| failed(format!("cannot start Graphviz's `dot`: {}", reason(&error))))?;
@@ -119,5 +152,5 @@ fn graphviz(picture: &Picture) -> Outcome<String> {
             errors.lines().next().unwrap_or("it printed no error")
         )));
     }
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    Ok(output.stdout)
 }

@@ -1,6 +1,6 @@
 //! The subcommands, one file each.
 
-#[cfg(any(test, not(all(feature = "bench", feature = "xla"))))]
+#[cfg(any(test, not(all(feature = "bench", feature = "png", feature = "xla"))))]
 mod absent;
 #[cfg(feature = "bench")]
 mod bench;

@@ -23,7 +23,7 @@ pub struct Costs {
 pub struct Cost {
     /// Its part of the arithmetic of the whole program, from 0 to 1.
     pub share: f64,
-    /// The bytes of its result.
+    /// The bytes of its result. Those of a call are of all its results.
     pub bytes: f64,
 }
 
@@ -46,9 +46,17 @@ impl Costs {
         let operands: Vec<&Type> = inst.operands.iter().map(|operand| module.ty(*operand)).collect();
         let flops = (inst.op.info().flops)(&inst.op, &operands, &inst.ty).ok();
         let flops = flops.and_then(|flops| self.value(&flops)).unwrap_or(0.0);
-        let elements = inst.ty.shape.element_count().ok().and_then(|count| self.value(&count)).unwrap_or(0.0);
         let share = if self.total > 0.0 { flops * self.times / self.total } else { 0.0 };
-        Cost { share, bytes: elements * inst.ty.dtype.bytes() as f64 }
+        let bytes = match super::called(inst) {
+            Some(function) => function.outputs().iter().map(|output| self.bytes(function.ty(*output))).sum(),
+            None => self.bytes(&inst.ty),
+        };
+        Cost { share, bytes }
+    }
+
+    fn bytes(&self, ty: &Type) -> f64 {
+        let elements = ty.shape.element_count().ok().and_then(|count| self.value(&count)).unwrap_or(0.0);
+        elements * ty.dtype.bytes() as f64
     }
 
     fn value(&self, dim: &Dim) -> Option<f64> {

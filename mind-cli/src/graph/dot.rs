@@ -2,7 +2,10 @@
 
 use std::fmt::{self, Write};
 
-use super::{Kind, Node, Picture, svg::heat};
+use super::{
+    Kind, Picture,
+    look::{Look, heat, look},
+};
 
 /// The text of a picture. Equal pictures give equal texts.
 pub fn render(picture: &Picture) -> String {
@@ -34,7 +37,12 @@ fn write_boxes(picture: &Picture, prefix: &str, text: &mut String) -> fmt::Resul
     for (position, node) in picture.nodes.iter().enumerate() {
         let name = format!("{prefix}{position}");
         let label = node.lines.join("\n");
-        let Look { style, fill, line } = look(node);
+        let Look { fill, line, is_round, is_dashed, .. } = look(node.kind, node.gradient);
+        let style = match (is_round, is_dashed) {
+            (true, _) => "filled,rounded",
+            (false, true) => "filled,dashed",
+            (false, false) => "filled",
+        };
         let fill = heat(node.share).unwrap_or_else(|| fill.to_owned());
         let is_open = node.inside.is_some();
         if is_open {
@@ -69,26 +77,6 @@ fn write_boxes(picture: &Picture, prefix: &str, text: &mut String) -> fmt::Resul
         writeln!(text, "  {prefix}{} -> {prefix}{}{attributes};", edge.from, edge.to)?;
     }
     Ok(())
-}
-
-struct Look {
-    style: &'static str,
-    fill: &'static str,
-    line: &'static str,
-}
-
-fn look(node: &Node) -> Look {
-    let (style, fill, line) = match (node.kind, node.gradient) {
-        (Kind::Input, _) => ("filled,rounded", "#dbeafe", "#2563eb"),
-        (Kind::Constant, false) => ("filled,rounded", "#f1f5f9", "#94a3b8"),
-        (Kind::Constant, true) => ("filled,rounded", "#fff7ed", "#ea9a5c"),
-        (Kind::Operation, false) => ("filled", "#ffffff", "#334155"),
-        (Kind::Operation, true) => ("filled", "#ffedd5", "#c2570c"),
-        (Kind::Output, false) => ("filled,rounded", "#dcfce7", "#16a34a"),
-        (Kind::Output, true) => ("filled,rounded", "#dcfce7", "#c2570c"),
-        (Kind::Reference, _) => ("filled,dashed", "#ffffff", "#64748b"),
-    };
-    Look { style, fill, line }
 }
 
 /// A string in the language of Graphviz, in which backslashes and quotes are escaped.

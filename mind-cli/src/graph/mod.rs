@@ -1,10 +1,14 @@
-//! Draws a module: first boxes and arrows, then their coordinates, then SVG or the language of Graphviz.
+//! Draws a module: first boxes and arrows, then their coordinates, then SVG, PNG or the language of Graphviz.
 
 pub mod costs;
 pub mod dot;
+mod drawing;
 mod layers;
+mod look;
 mod order;
 mod place;
+#[cfg(feature = "png")]
+pub mod png;
 pub mod svg;
 
 use std::fmt::Write;
@@ -14,7 +18,7 @@ use costs::Costs;
 use crate::numbers;
 use mind_core::{
     dim::Dim,
-    ir::{Access, Guard, Inst, Module, Nesting, Op, Own, Padding, Scan, Slice, ValueId},
+    ir::{Access, Guard, Inst, Module, Nested, Nesting, Op, Own, Padding, Scan, Slice, ValueId},
     ops::Attribute,
     text::core_ir,
     ty::Type,
@@ -108,7 +112,8 @@ impl Picture {
         let mut boxes: Vec<Option<usize>> = Vec::with_capacity(module.insts().len());
         for (value, inst) in module.iter() {
             let lines = subject.inputs_in_loop.as_ref().and_then(|lines| lines.get(value.index()));
-            if is_single_constant(inst) || (lines.is_some() && !is_read[value.index()]) {
+            let is_hidden = lines.is_some() || is_result_of_call(module, inst);
+            if is_single_constant(inst) || (is_hidden && !is_read[value.index()]) {
                 boxes.push(None);
                 continue;
             }
@@ -170,7 +175,12 @@ impl Picture {
         let is_one = steps(module, inst).is_some_and(|steps| steps.as_literal() == Some(1));
         let carries = inst.op.as_loop().map_or(0, Scan::carry_count);
         let accesses = inst.op.as_loop().map(|scan| accesses(module, inst, scan)).unwrap_or_default();
+        let parameters = nested.function().map(|_| nested.inputs());
+        let mut parameters = parameters.into_iter().flatten().map(|(name, _)| name.to_string());
         let inputs = operands.iter().enumerate().map(|(position, operand)| {
+            if let Some(parameter) = parameters.next() {
+                return vec![shorten(parameter)];
+            }
             let outer = &self.nodes[*operand];
             let name = (outer.kind == Kind::Input).then(|| outer.lines[0].clone());
             let role = match accesses.get(position) {
@@ -234,7 +244,8 @@ fn is_single_constant(inst: &Inst) -> bool {
 
 fn node(module: &Module, value: ValueId, gradient: bool) -> Node {
     let inst = module.inst(value);
-    let mut tooltip = core_ir::line(value, inst);
+    let function = called(inst).and_then(|function| function.function()).map(|name| format!("{name}: "));
+    let mut tooltip = function.unwrap_or_default() + &core_ir::line(value, inst);
     if tooltip.chars().count() > 200 {
         tooltip = tooltip.chars().take(200).chain("…".chars()).collect();
     }
@@ -245,7 +256,13 @@ fn node(module: &Module, value: ValueId, gradient: bool) -> Node {
     } else {
         Kind::Operation
     };
-    let ty = (!is_single_constant(inst)).then(|| shape(&inst.ty));
+    let ty = (!is_single_constant(inst)).then(|| match called(inst) {
+        Some(function) if function.outputs().len() > 1 => {
+            let results = function.outputs().iter().map(|output| shape(function.ty(*output)));
+            shorten(results.collect::<Vec<_>>().join(" "))
+        }
+        _ => shape(&inst.ty),
+    });
     let lines = lines(module, inst).into_iter().map(shorten).collect();
     Node { kind, lines, ty, gradient, tooltip, share: 0.0, inside: None }
 }
@@ -269,10 +286,13 @@ fn steps<'a>(module: &'a Module, inst: &Inst) -> Option<&'a Dim> {
 }
 
 /// The text in the box of a loop, a conditional or a call: what it is, how often it runs and how much it holds.
-fn lines_of_nested(module: &Module, inst: &Inst, nested: &Module) -> Vec<String> {
+fn lines_of_nested(module: &Module, inst: &Inst, nested: &Nested) -> Vec<String> {
     let count = nested.insts().iter().filter(|inst| !inst.op.is_input() && !is_single_constant(inst)).count();
     let operations = format!("{count} operation{}", if count == 1 { "" } else { "s" });
-    let Some(scan) = inst.op.as_loop() else { return vec![inst.op.info().name.to_owned(), operations] };
+    let Some(scan) = inst.op.as_loop() else {
+        let name = nested.function().unwrap_or(inst.op.info().name);
+        return vec![name.to_owned(), operations];
+    };
     let steps = steps(module, inst);
     let is_one = steps.is_some_and(|steps| steps.as_literal() == Some(1));
     let name = match scan.guard {
@@ -294,6 +314,17 @@ fn lines_of_nested(module: &Module, inst: &Inst, nested: &Module) -> Vec<String>
     }
     let details = (!details.is_empty()).then(|| details.join(", "));
     [name.to_owned()].into_iter().chain(details).chain([operations]).collect()
+}
+
+/// The body of the function that an instruction calls, if its name is known.
+fn called(inst: &Inst) -> Option<&Nested> {
+    inst.op.nested().filter(|nested| nested.function().is_some())
+}
+
+/// Whether an instruction reads a further result of a call of a named function.
+fn is_result_of_call(module: &Module, inst: &Inst) -> bool {
+    let is_result = matches!(inst.op, Op::Own(Own::Nesting(Nesting::Result { .. })));
+    is_result && called(module.inst(inst.operands[0])).is_some()
 }
 
 /// The type as text for arrows: without spaces, to save space.

@@ -95,14 +95,14 @@ fn dot_files_are_written_by_their_extension() {
     let folder = Folder::new().with("layer.mic", LAYER);
     folder.mind("graph layer.mic -o layer.dot").fine();
     assert_eq!(folder.read("layer.dot"), folder.mind("convert layer.mic --to dot").fine());
-    let said = folder.mind("graph layer.mic -o layer.png").misuse();
+    let said = folder.mind("graph layer.mic -o layer.jpg").misuse();
+    let needed = "needed .svg, .png or .dot";
     assert_eq!(
         said,
-        "error: cannot draw layer.png: it has .png, needed .svg or .dot\n  help: write layer.svg\n"
+        format!("error: cannot draw layer.jpg: it has .jpg, {needed}\n  help: write layer.svg\n")
     );
-    assert!(
-        folder.mind("graph layer.mic -o layer").misuse().contains("it has no extension, needed .svg or .dot")
-    );
+    let said = folder.mind("graph layer.mic -o layer").misuse();
+    assert!(said.contains(&format!("it has no extension, {needed}")), "{said}");
     let said = folder.mind("graph layer.mic -o nowhere/layer.svg").misuse();
     assert!(
         said.contains("cannot write nowhere/layer.svg") && said.contains("there is no folder nowhere"),
@@ -138,6 +138,9 @@ fn with_graphviz_its_dot_draws() {
     let drawn = answer(folder.command("graph layer.mic -o -").env("PATH", path(&folder))).fine();
     let dot = folder.mind("convert layer.mic --to dot").fine();
     assert_eq!(drawn, format!("drawn with -Tsvg\n{dot}"));
+    let call = "graph layer.mic -o layer.png --renderer graphviz";
+    assert_eq!(answer(folder.command(call).env("PATH", path(&folder))).fine(), "");
+    assert_eq!(folder.read("layer.png"), format!("drawn with -Tpng\n{dot}"));
     let folder = script("#!/bin/sh\necho 'no fonts' >&2\nexit 3\n");
     let said = answer(folder.command("graph layer.mic -o x.svg").env("PATH", path(&folder))).misuse();
     assert!(said.starts_with("error: Graphviz's `dot` failed: no fonts\n"), "{said}");
@@ -228,4 +231,87 @@ fn operations_along_an_axis_are_named() {
     for text in [">CumSum<", ">Concat<", ">axis 1<"] {
         assert!(svg.contains(text), "{text}: {svg}");
     }
+}
+
+/// A call of the library, and calls of functions of the file, one in the other, with a struct and several results.
+const CALLS: &str = "\
+struct Layer<I, H> { w: f32[I, H], b: f32[H] }
+fn split(x: f32[8]) -> (f32[4], f32[4]) { (x[0..4] * 2.0, x[4..8]) }
+fn layer<I, H>(x: f32[I], p: Layer<I, H>) -> f32[H] { nn::softmax(x @ p.w + p.b, axis = 0) }
+fn net<N>(xs: f32[N, 8], p: Layer<8, 8>) -> (f32[N, 4], f32[N, 4]) { for x in xs { split(layer(x, p)) } }
+";
+
+#[test]
+fn a_call_is_one_box_that_opens() {
+    let folder = Folder::new().with("calls.mind", CALLS);
+    let draw = |options: &str| {
+        folder.mind(&format!("graph calls.mind --function net -o - --renderer own {options}")).fine()
+    };
+    assert!(!draw("").contains(">layer<"));
+    let loops = draw("--expand=1");
+    for text in [
+        ">layer<",
+        ">split<",
+        ">3 operations<",
+        ">split: %4 = Call (%3) : f32[4]<",
+        ">f32[4] f32[4]<",
+        ">result 1<",
+    ] {
+        assert!(loops.contains(text), "{text}: {loops}");
+    }
+    assert!(!loops.contains(">nn::softmax<") && !loops.contains(">Dot<"), "{loops}");
+    let two = draw("--expand=2");
+    for text in [">nn::softmax<", ">10 operations<", ">Dot<", ">p.w<", ">[0..4]<"] {
+        assert!(two.contains(text), "{text}: {two}");
+    }
+    assert!(!two.contains(">Exp<"), "{two}");
+    assert!(draw("--expand").contains(">Exp<"));
+
+    // The same operations without the calls have the same arithmetic.
+    let costs = draw("--expand=1 --costs --dim N=3");
+    for text in [">98 % of work, 32 B<", ">2 % of work, 32 B<"] {
+        assert!(costs.contains(text), "{text}: {costs}");
+    }
+    let gradient = folder.with("f.mind", "fn f(x: f32[3]) -> f32 { sum(nn::softmax(x, axis = 0)) }");
+    let svg = gradient.mind("graph f.mind -o - --renderer own --wrt x").fine();
+    assert!(svg.contains(">Exp<") && !svg.contains("nn::softmax"), "{svg}");
+}
+
+#[test]
+fn results_of_a_call_that_nothing_reads_are_left_out() {
+    let text = "fn g(x: f32[3]) -> (f32[3], f32[3]) { (tanh(x), exp(x)) } \
+                fn f(x: f32[3]) -> f32[3] { let (y, _) = g(x); y }";
+    let folder = Folder::new().with("f.mind", text);
+    let svg = folder.mind("graph f.mind --function f -o - --renderer own").fine();
+    assert!(svg.contains(">g<") && !svg.contains(">result 1<"), "{svg}");
+}
+
+/// The width and the height in the header of a PNG file.
+fn size_of_png(file: &[u8]) -> [u32; 2] {
+    assert!(file.starts_with(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"));
+    [16, 20].map(|at| u32::from_be_bytes(file[at..at + 4].try_into().expect("four bytes")))
+}
+
+#[test]
+fn a_png_has_twice_the_pixels_of_the_svg() {
+    let folder = Folder::new().with("calls.mind", CALLS).with("loss.mind", LOSS);
+    for (program, name) in [("calls.mind --function net --expand", "calls"), ("loss.mind --wrt w,b", "loss")]
+    {
+        assert_eq!(folder.mind(&format!("graph {program} -o {name}.png")).fine(), "");
+        let svg = folder.mind(&format!("graph {program} -o - --renderer own")).fine();
+        let [width, height] = size_of_png(&fs::read(folder.path(&format!("{name}.png"))).unwrap());
+        let size = format!("width=\"{}\" height=\"{}\"", width / 2, height / 2);
+        assert!(svg.contains(&size), "{size}");
+    }
+    folder.mind("graph loss.mind --wrt w,b -o again.png --renderer own").fine();
+    assert_eq!(fs::read(folder.path("again.png")).unwrap(), fs::read(folder.path("loss.png")).unwrap());
+}
+
+#[test]
+fn a_picture_too_large_for_png_is_refused() {
+    let text = format!("fn f(x: f32[4]) -> f32[4] {{ {} x }}", "let x = tanh(x);".repeat(600));
+    let folder = Folder::new().with("f.mind", text);
+    let said = folder.mind("graph f.mind -o f.png").misuse();
+    assert!(said.starts_with("error: the picture is too large for .png: "), "{said}");
+    assert!(said.ends_with(" pixels\n  help: write f.svg\n"), "{said}");
 }

@@ -211,7 +211,8 @@ impl Op {
         match self.nested() {
             None => self,
             Some(nested) => {
-                let changed = Nested::new(change(nested)).expect("it is no deeper and no larger than it was");
+                let changed =
+                    nested.replaced(change(nested)).expect("it is no deeper and no larger than it was");
                 self.with_nested(changed)
             }
         }
@@ -234,6 +235,8 @@ struct Content {
     size: usize,
     /// Whether running the module has an effect besides its results.
     has_effect: bool,
+    /// The name of the function whose body the module is.
+    function: Option<Arc<str>>,
 }
 
 /// The reason why an instruction cannot hold a module: E1008.
@@ -259,6 +262,26 @@ impl Nested {
     /// # Errors
     /// If the modules in it are nested too deep, or have too many instructions in all.
     pub fn new(module: Module) -> Result<Self, NestingFault> {
+        Self::of(None, module)
+    }
+
+    /// The body of the function of this name, which pictures show. No text form holds the name.
+    ///
+    /// # Errors
+    /// As for [`Self::new`].
+    pub fn of_function(name: &str, module: Module) -> Result<Self, NestingFault> {
+        Self::of(Some(name.into()), module)
+    }
+
+    /// Another module for the same purpose: of the function of the same name, if there is one.
+    ///
+    /// # Errors
+    /// As for [`Self::new`].
+    pub fn replaced(&self, module: Module) -> Result<Self, NestingFault> {
+        Self::of(self.0.function.clone(), module)
+    }
+
+    fn of(function: Option<Arc<str>>, module: Module) -> Result<Self, NestingFault> {
         let depth = 1 + module.nested().map(Self::depth).max().unwrap_or(0);
         let size = module.size();
         match (depth > Self::MAX_DEPTH, size > Self::MAX_SIZE) {
@@ -266,9 +289,14 @@ impl Nested {
             (false, true) => Err(NestingFault::Size),
             (false, false) => {
                 let has_effect = module.insts().iter().any(|inst| inst.op.has_effect());
-                Ok(Self(Arc::new(Content { module, depth, size, has_effect })))
+                Ok(Self(Arc::new(Content { module, depth, size, has_effect, function })))
             }
         }
+    }
+
+    /// The name of the function whose body the module is, if it is known.
+    pub fn function(&self) -> Option<&str> {
+        self.0.function.as_deref()
     }
 
     /// The depth of nested modules, including this one.

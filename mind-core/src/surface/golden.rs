@@ -10,6 +10,14 @@
 
 use std::path::Path;
 
+/// The sources of every case of `file`, a path relative to the package's `src/surface`.
+pub(crate) fn sources(file: &str) -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/surface").join(file);
+    let text = std::fs::read_to_string(path).expect("the cases are beside the code");
+    let cases = text.split("====\n").filter_map(|case| case.split_once("----\n"));
+    cases.map(|(source, _)| source.trim_end().to_owned()).collect()
+}
+
 /// Checks every case of `file`, a path relative to the package's `src/surface`.
 pub(crate) fn check(file: &str, run: impl Fn(&str) -> String) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/surface").join(file);

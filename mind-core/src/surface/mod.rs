@@ -21,5 +21,5 @@ pub mod unused;
 pub(crate) use format::essence;
 pub use format::{expression_in_file, format};
 pub use lex::lex;
-pub use lower::{function_names, lower, lower_with, parameter_names};
+pub use lower::{function_names, lower, lower_with, lower_with_calls, parameter_names};
 pub use parse::{parse, parse_block, parse_closure, parse_expression, parse_function, settle_library};

@@ -297,11 +297,15 @@ impl<'a> Trial<'a> {
 }
 
 /// The commands for every function, besides `check`, `fmt`, `grad` and `run`.
-const COMMANDS: [&str; 3] =
-    ["convert FILE --to mic -o out.mic", "stats --plan FILE", "graph FILE -o out.svg --renderer own"];
+const COMMANDS: [&str; 3] = [
+    "convert FILE --to mic -o out.mic",
+    "stats --plan FILE",
+    "graph FILE -o out.svg --renderer own --expand",
+];
 
 /// Further commands for the first function of a file. They test the writing of forms.
-const FORMS: [&str; 3] = [
+const FORMS: [&str; 4] = [
+    "graph FILE -o out.png",
     "convert FILE --to core-ir -o out.ir",
     "convert FILE --to json -o out.json",
     "convert FILE --to dot -o out.dot",
@@ -319,11 +323,15 @@ fn begins_with_its_place(line: &str) -> bool {
         && parts.all(|part| part.parse::<u32>().is_ok())
 }
 
-/// Whether a message is not about a mistake in the program: Knossos has a separate command, or one of several functions
-/// has to be chosen.
+/// Whether a message is not about a mistake in the program: Knossos has a separate command, one of several functions
+/// has to be chosen, or a picture has too many pixels.
 fn is_misuse(first: &str) -> bool {
     let of_functions = first.ends_with(" functions") || first.ends_with("has no function");
-    of_functions || first.ends_with(" is a Knossos program") || first.ends_with("has no `main` to run")
+    let is_large = first.starts_with("error: the picture is too large for .png");
+    of_functions
+        || is_large
+        || first.ends_with(" is a Knossos program")
+        || first.ends_with("has no `main` to run")
 }
 
 /// Extents that the inputs can have and that satisfy the requirements of the module.

@@ -4,6 +4,7 @@
 //! A body is lowered in one loop over its nodes. An error makes the value of its node poison. A node that uses poison
 //! is poison too, and no error is reported for it.
 
+use self::program::Lowering;
 use super::ast::Program;
 use crate::diag::Diags;
 
@@ -51,11 +52,7 @@ pub fn parameter_names(function: &str) -> Option<&'static [&'static str]> {
 /// # Errors
 /// The second element holds every error; the first then holds the valid parts.
 pub fn lower(program: &Program) -> (Lowered, Diags) {
-    match program {
-        Program::Block(block) => program::lower_block(block, None),
-        Program::Closure(closure) => program::lower_closure(closure, None),
-        Program::Expression(_) => (Lowered::default(), Diags::new()),
-    }
+    lower_as(program, Lowering::default())
 }
 
 /// Lowers a program with the functions that it imports, each inlined where it is called.
@@ -63,9 +60,31 @@ pub fn lower(program: &Program) -> (Lowered, Diags) {
 /// # Errors
 /// As for [`lower()`].
 pub fn lower_with(program: &Program, library: &Library) -> (Lowered, Diags) {
+    lower_as(program, Lowering { library: Some(library), ..Lowering::default() })
+}
+
+/// Lowers a program for a picture. Each call of a function becomes one instruction, which holds the body of the
+/// function with its name ([`Nested::function`](crate::ir::Nested::function)). The results are those of [`lower()`],
+/// but products in a function that a loop calls stay in the loop.
+///
+/// ```
+/// use mind_core::surface::{lower_with_calls, parse};
+/// let (program, _) = parse("fn f(x: f32[3]) -> f32[3] { nn::softmax(x, axis = 0) }".parse().unwrap());
+/// let (lowered, _) = lower_with_calls(&program);
+/// let module = &lowered.functions[0].program.as_ref().unwrap().module;
+/// assert_eq!(module.nested().next().unwrap().function(), Some("nn::softmax"));
+/// ```
+///
+/// # Errors
+/// As for [`lower()`].
+pub fn lower_with_calls(program: &Program) -> (Lowered, Diags) {
+    lower_as(program, Lowering { keeps_calls: true, ..Lowering::default() })
+}
+
+fn lower_as(program: &Program, options: Lowering<'_>) -> (Lowered, Diags) {
     match program {
-        Program::Block(block) => program::lower_block(block, Some(library)),
-        Program::Closure(closure) => program::lower_closure(closure, Some(library)),
+        Program::Block(block) => program::lower_block(block, options),
+        Program::Closure(closure) => program::lower_closure(closure, options),
         Program::Expression(_) => (Lowered::default(), Diags::new()),
     }
 }

@@ -192,7 +192,9 @@ impl BodyLowering<'_> {
         self.derived.extend(made.filter_map(|(at, origin)| Some((ValueId::new(first + at), origin?))));
         self.made.resize(self.builder.insts().len(), Some(expr));
         let outputs = inlined.map_err(|error| broken(&error))?;
-        let mut outputs = outputs.into_iter();
+        let inputs = module.inputs().map(|(name, _)| name.to_string()).zip(bound.values.iter().copied());
+        let inputs = inputs.map(|(name, value)| (value, name)).collect();
+        let mut outputs = self.kept_call(&callable.name, first, inputs, outputs, expr).into_iter();
         let result = callable.result.substitute(&bound.bindings).map_err(|overflow| {
             Diag::new(Code::E1008, site, format!("result of `{}`: {overflow}", callable.name))
         })?;

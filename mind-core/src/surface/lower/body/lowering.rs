@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::Ident;
 
+use super::templates::CallData;
 use crate::build::Builder;
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::ir::{Inst, Nested, ValueId};
@@ -172,7 +173,7 @@ pub(crate) struct Outside {
 pub(crate) type OpenPullback = Pullback<ValueId, Outside>;
 
 /// The body of a template that is being lowered, and the functions around the call.
-pub(crate) type Frame<'a> = templates::Frame<ValueId, Scope<'a>>;
+pub(crate) type Frame<'a> = templates::Frame<ValueId, CallData<'a>>;
 
 /// An operand with its expression.
 pub(crate) type Operand = (ValueId, ExprId);

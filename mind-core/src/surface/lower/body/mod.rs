@@ -6,6 +6,7 @@ pub(crate) mod calls;
 pub(crate) mod conditions;
 pub(crate) mod functions;
 pub(crate) mod hoist;
+pub(crate) mod kept_calls;
 pub(crate) mod loops;
 pub(crate) mod lowering;
 pub(crate) mod operators;
@@ -258,6 +259,7 @@ impl BodyLowering<'_> {
             NodeKind::Branched { tail, .. } => self.leave_if(*tail, expr),
             NodeKind::Enter { template, arguments } => {
                 self.enter_template(template, arguments, expr);
+                self.begin_call();
                 Ok(Value::unit())
             }
             NodeKind::Leave { .. } => unreachable!("the walk over nodes leaves templates"),

@@ -20,12 +20,19 @@ use crate::surface::lower::values::tensors::Tensors;
 use crate::surface::lower::values::{Lowered, Stop, Value, Word};
 use crate::ty::{Shape, Type};
 
+/// Further data of a call.
+pub(crate) struct CallData<'a> {
+    /// The functions that are not in scope. Inside the template, these are the functions around the call; outside,
+    /// those that the template sees.
+    scope: Scope<'a>,
+    /// The number of instructions before the body.
+    pub(super) start: usize,
+}
+
 type DeducedFrom = templates::DeducedFrom<ValueId>;
 
 impl<'a> Templates for BodyLowering<'a> {
-    /// The functions that are not in scope. Inside the template, these are the functions around the call; outside,
-    /// those that the template sees.
-    type FormData = Scope<'a>;
+    type FormData = CallData<'a>;
 
     fn frames(&self) -> &Vec<Frame<'a>> {
         &self.frames
@@ -39,12 +46,16 @@ impl<'a> Templates for BodyLowering<'a> {
         self.lower_node(expr)
     }
 
-    fn form_data(&mut self, template: &Template, _: &[ExprId]) -> Scope<'a> {
-        self.scope_and_dims(template.home).0
+    fn form_data(&mut self, template: &Template, _: &[ExprId]) -> CallData<'a> {
+        CallData { scope: self.scope_and_dims(template.home).0, start: 0 }
     }
 
-    fn change_scope(&mut self, other: &mut Scope<'a>) {
-        mem::swap(&mut self.table, other);
+    fn change_scope(&mut self, other: &mut CallData<'a>) {
+        mem::swap(&mut self.table, &mut other.scope);
+    }
+
+    fn called(&mut self, frame: &Frame<'a>, value: Value, leave: ExprId) -> Value {
+        self.kept_call_of_template(frame, value, leave)
     }
 
     fn home(&self, template: &Template) -> DimNames {
@@ -151,7 +162,7 @@ impl<'a> BodyLowering<'a> {
     /// The functions and the dimension names that a template sees.
     fn scope_and_dims(&self, home: Home) -> (Scope<'a>, DimNames) {
         // The scope around all templates. Inside templates, the frame of the outermost one holds it.
-        let table = self.frames.first().map_or(self.table, |frame| frame.form_data);
+        let table = self.frames.first().map_or(self.table, |frame| frame.form_data.scope);
         match home {
             Home::Here => (table, self.signature.dims.clone()),
             Home::Library(_) => (table.of_library(), DimNames::default()),

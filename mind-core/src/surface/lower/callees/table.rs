@@ -17,6 +17,8 @@ pub(crate) struct Table {
     homes: Vec<(usize, DimNames)>,
     /// The names of items that could not be parsed.
     unread: Vec<String>,
+    /// Whether each call becomes an instruction that holds the body of the callee. Otherwise it is inlined.
+    pub(crate) keeps_calls: bool,
 }
 
 /// The functions that are visible in a body.
@@ -50,7 +52,8 @@ const LIBRARY: usize = 1;
 
 impl Table {
     pub(crate) fn new(unread: Vec<String>) -> Self {
-        Self { entries: Vec::new(), scopes: vec![BTreeMap::new(); 2], homes: Vec::new(), unread }
+        let scopes = vec![BTreeMap::new(); 2];
+        Self { entries: Vec::new(), scopes, homes: Vec::new(), unread, keeps_calls: false }
     }
 
     /// The names that are visible in the program itself.
@@ -82,6 +85,11 @@ impl<'a> Scope<'a> {
 
     pub(crate) fn entry(self, position: usize) -> &'a Entry {
         &self.table.entries[position]
+    }
+
+    /// Whether each call becomes an instruction that holds the body of the callee.
+    pub(crate) fn keeps_calls(self) -> bool {
+        self.table.keeps_calls
     }
 
     pub(crate) fn is_unread(self, name: &str) -> bool {

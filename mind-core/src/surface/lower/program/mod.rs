@@ -27,8 +27,18 @@ use crate::surface::lower::declarations::structs::structs;
 use crate::surface::lower::declarations::structure::Structure;
 use crate::surface::lower::declarations::types::DimNames;
 
+/// How programs are lowered.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Lowering<'a> {
+    /// The functions that the program may import.
+    pub(crate) library: Option<&'a Library>,
+    /// Whether each call becomes an instruction that holds the body of the callee. Otherwise it is inlined.
+    pub(crate) keeps_calls: bool,
+}
+
 /// Lowers a block.
-pub(crate) fn lower_block(block: &ast::Block, library: Option<&Library>) -> (Lowered, Diags) {
+pub(crate) fn lower_block(block: &ast::Block, options: Lowering<'_>) -> (Lowered, Diags) {
+    let library = options.library;
     let mut diags = Diags::new();
     let unread: Vec<_> = unread(&block.unread, &block.imports, library);
     let known = imported_names(library, &block.imports, &unread);
@@ -37,6 +47,7 @@ pub(crate) fn lower_block(block: &ast::Block, library: Option<&Library>) -> (Low
     let mut structs = structs(block, &mut dims, &mut diags);
     structs.extend(stacks(block, &mut dims, &mut diags));
     let mut table = Table::new(unread);
+    table.keeps_calls = options.keeps_calls;
     // One list per function: errors are reported in the order of the source, not in that of the calls.
     let mut found: Vec<Diags> = Vec::new();
     for (position, function) in block.functions.iter().enumerate() {
@@ -89,11 +100,13 @@ pub(crate) fn lower_block(block: &ast::Block, library: Option<&Library>) -> (Low
 }
 
 /// Lowers a closure.
-pub(crate) fn lower_closure(closure: &ast::Closure, library: Option<&Library>) -> (Lowered, Diags) {
+pub(crate) fn lower_closure(closure: &ast::Closure, options: Lowering<'_>) -> (Lowered, Diags) {
+    let library = options.library;
     let mut diags = Diags::new();
     let unread = unread(&[], &closure.imports, library);
     let dims = imported_names(library, &closure.imports, &unread);
     let mut table = Table::new(unread);
+    table.keeps_calls = options.keeps_calls;
     let templates = match library {
         Some(library) => add_library(&mut table, library, &closure.imports, &mut diags),
         None => Templates::default(),

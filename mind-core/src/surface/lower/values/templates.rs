@@ -4,6 +4,7 @@
 //! Where the types of arguments are not known, each demand becomes a check that runs as soon as they are.
 
 use std::collections::BTreeMap;
+use std::mem;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -130,6 +131,16 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
     /// Switches from the functions that are visible at a call to those that are visible in the template, or back.
     fn change_scope(&mut self, _form_data: &mut Self::FormData) {}
 
+    /// The value of a call whose body has been lowered to this value.
+    fn called(
+        &mut self,
+        _frame: &Frame<Self::Tensor, Self::FormData>,
+        value: Value<Self::Tensor>,
+        _leave: ExprId,
+    ) -> Value<Self::Tensor> {
+        value
+    }
+
     /// The binding of a parameter that is not bound to the value of its argument.
     fn bound_otherwise(_form_data: &Self::FormData, _parameter: usize) -> Option<Binding<Self::Tensor>> {
         None
@@ -225,7 +236,7 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
         };
         let names = if is_sound { self.bind_arguments(&mut frame) } else { None };
         let names = names.unwrap_or_else(|| self.bind_unknown(&mut frame));
-        frame.outside = std::mem::replace(self.names_mut(), names);
+        frame.outside = mem::replace(self.names_mut(), names);
         self.change_scope(&mut frame.form_data);
         self.frames_mut().push(frame);
     }
@@ -242,8 +253,8 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
         // Errors in an argument are reported in the scope of the caller.
         self.change_scope(&mut frame.form_data);
         let Some(fields) = &mut frame.fields else {
-            *self.names_mut() = frame.outside;
-            return Ok(Some(value));
+            *self.names_mut() = mem::take(&mut frame.outside);
+            return Ok(Some(self.called(&frame, value, leave)));
         };
         let is_poison = matches!(value, Value::Poison);
         fields.results.push(value);
@@ -258,11 +269,10 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
             return Ok(None);
         }
         let name = frame.name();
-        *self.names_mut() = frame.outside;
-        match frame.fields.filter(|_| is_last) {
-            Some(fields) => self.assembled(&name, &fields, &fields.results, leave).map(Some),
-            None => Err(Stop::Poisoned),
-        }
+        *self.names_mut() = mem::take(&mut frame.outside);
+        let fields = frame.fields.take().filter(|_| is_last).ok_or(Stop::Poisoned)?;
+        let value = self.assembled(&name, &fields, &fields.results, leave)?;
+        Ok(Some(self.called(&frame, value, leave)))
     }
 
     /// Assembles the results of a call that was lowered field by field: one struct, or one struct per element of a
