@@ -39,9 +39,9 @@ fn rewrites(tokens: TokenStream) {
         }
     }
     drop(parse(angle::strip(tokens.clone())));
-    for way in configured::ways(&tokens).unwrap_or_default() {
-        let again = configured::ways(&way.block).unwrap_or_default();
-        assert!(again.is_empty(), "{before}\nstill has conditions: {}", way.block);
-        drop(parse(way.block));
+    for found in configured::configurations(&tokens).unwrap_or_default() {
+        let again = configured::configurations(&found.block).unwrap_or_default();
+        assert!(again.is_empty(), "{before}\nstill has conditions: {}", found.block);
+        drop(parse(found.block));
     }
 }
