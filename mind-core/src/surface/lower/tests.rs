@@ -56,6 +56,19 @@ fn every_mistake_is_named_where_it_stands() {
 }
 
 #[test]
+fn an_assignment_that_cannot_be_read_has_one_error() {
+    for source in [
+        "fn f(w: &mut f32[3]) { w = &mut; }",
+        "fn f(w: &mut f32[3]) { w[0] = &mut; }",
+        "fn f(w: &mut f32[3]) { w[0] -= 3.&mut f32[1]; }",
+        "fn f(x: f32[3], w: &mut f32[3]) -> f32[3] { w[0 ..+ 2] = ; w = w + x; w }",
+    ] {
+        let (program, of_parser) = parse(source.parse().unwrap());
+        assert_eq!((of_parser.as_slice().len(), report(&lower(&program).1)), (1, String::new()), "{source}");
+    }
+}
+
+#[test]
 fn transforms_inline_gradients() {
     golden::check("lower/gradients.txt", lowered);
 }

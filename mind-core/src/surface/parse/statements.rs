@@ -219,10 +219,16 @@ impl Parser<'_> {
     /// Recovers from an error: reports it and skips the statement. The names that the statement binds stay bound.
     pub(super) fn abandon(&mut self, statement: Statement, diag: Diag) -> State {
         let site = diag.site;
-        let id = self.recover(statement.start, diag);
-        match statement.kind {
-            StatementKind::Let { .. } | StatementKind::Assign { .. } => {
-                self.complete(statement, Operand { id, site })
+        let Statement { start, first, kind } = statement;
+        let id = self.recover(start, diag);
+        match kind {
+            StatementKind::Let { .. } => {
+                self.complete(Statement { start, first, kind }, Operand { id, site })
+            }
+            // The node of a part is among those that were replaced.
+            StatementKind::Assign { target, op, operator, .. } => {
+                let kind = StatementKind::Assign { target, part: None, op, operator };
+                self.complete(Statement { start, first, kind }, Operand { id, site })
             }
             // An expression at the end of the block was meant as its value.
             StatementKind::Expression if self.at_end() => self.leave_block(Some(id)),
