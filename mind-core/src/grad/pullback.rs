@@ -262,6 +262,10 @@ impl Pullback<'_> {
         match read {
             Read::Stacked(position) => self.further_result(self.result(), loops.results + position),
             Read::Operand(position) => Ok(self.operand(position)),
+            Read::Transposed(position) => {
+                let operand = self.operand(position);
+                typed::transposed(self.builder, operand)
+            }
             Read::Cotangent(result) => self.result_cotangent(result),
         }
     }

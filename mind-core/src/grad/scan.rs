@@ -7,7 +7,7 @@
 //! The cotangent of a captured operand is a sum over the steps. A matrix product in this sum is not computed in each
 //! step: its factors are stacked over all steps, and one product after the loop computes the sum.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     build::Builder,
@@ -74,6 +74,8 @@ pub(super) enum Read {
     Stacked(usize),
     /// An operand of the loop.
     Operand(usize),
+    /// The transpose of a captured operand of the loop.
+    Transposed(usize),
     /// The cotangent of a stacked result, by the position of the result.
     Cotangent(usize),
 }
@@ -284,7 +286,8 @@ impl BodyGradient {
         let mut runs_again = vec![false; count];
         for (value, inst) in self.module.iter().rev() {
             let at = value.index();
-            let is_operand = inst.op.is_input() && at >= self.carries;
+            let is_operand =
+                inst.op.is_input() && at >= self.carries || self.transposed_operand(value).is_some();
             if !is_needed[at] || is_stacked[at] || is_operand {
                 continue;
             }
@@ -422,16 +425,27 @@ impl BodyGradient {
 
     /// A value as a factor of a product. The factor of a transpose is its operand.
     fn part(&self, value: ValueId, is_transposed: bool) -> Part {
-        let inst = self.module.inst(value);
-        if let Some(Motion::Axes(permutation)) = inst.op.motion() {
-            let mut swapped: Vec<i64> = (0..).take(permutation.len()).collect();
-            let last = swapped.len() - 1;
-            swapped.swap(last - 1, last);
-            if permutation == swapped {
-                return Part { value: inst.operands[0], is_transposed: !is_transposed };
-            }
+        match self.transposed(value) {
+            Some(value) => Part { value, is_transposed: !is_transposed },
+            None => Part { value, is_transposed },
         }
-        Part { value, is_transposed }
+    }
+
+    /// The value of which a value is the transpose.
+    fn transposed(&self, value: ValueId) -> Option<ValueId> {
+        let inst = self.module.inst(value);
+        let Some(Motion::Axes(permutation)) = inst.op.motion() else { return None };
+        let mut swapped: Vec<i64> = (0..).take(permutation.len()).collect();
+        let last = swapped.len() - 1;
+        swapped.swap(last - 1, last);
+        (permutation == swapped).then_some(inst.operands[0])
+    }
+
+    /// The captured operand of which a value is the transpose. Its transpose is the same in each step, so it is computed
+    /// once before the backward loop.
+    fn transposed_operand(&self, value: ValueId) -> Option<usize> {
+        let operand = self.transposed(value)?.index();
+        (self.accesses.get(operand) == Some(&Access::Whole)).then_some(operand)
     }
 
     /// The value stacked over all steps, if it exists without the loops.
@@ -536,6 +550,19 @@ impl BodyGradient {
                 reads.push(Read::Operand(input));
                 is_counted |= is_iterated;
             }
+        }
+        let mut transposes = BTreeMap::new();
+        for (value, inst) in self.module.iter().filter(|(value, _)| needs.is_needed[value.index()]) {
+            let Some(operand) = self.transposed_operand(value) else { continue };
+            let input = match transposes.get(&operand) {
+                Some(input) => *input,
+                None => {
+                    reads.push(Read::Transposed(operand));
+                    half.input(None, &format!("x{operand}_transposed"), &inst.ty)?
+                }
+            };
+            transposes.insert(operand, input);
+            half.values[value.index()] = Some(input);
         }
         half.copy(&needs.is_needed)?;
         let cotangent = |input: &usize| self.cotangent(*input);

@@ -19,10 +19,10 @@ use crate::kernels::reduce::Reduce;
 use crate::parallel::threads;
 use crate::simd::{SimdLevel, simd_level};
 
-/// The work that is worth waking a thread, in multiply-adds: about 20 µs, while waking takes a few.
+/// The work that is worth waking a thread, in multiply-adds: 10 to 20 µs, while waking takes a few.
 fn worth_a_thread() -> usize {
     match simd_level() {
-        SimdLevel::Avx512 => limit(2 << 20, 64),
+        SimdLevel::Avx512 => limit(1 << 20, 64),
         SimdLevel::Avx2 => limit(3 << 18, 64),
         SimdLevel::Portable => limit(1 << 19, 64),
     }
