@@ -70,6 +70,13 @@ pub(crate) fn retire() {
     pool.queued.notify_all();
 }
 
+/// Whether a thread of the pool is awake, so that it takes work at once.
+pub(crate) fn is_awake() -> bool {
+    // SAFETY: a pool that has been in `POOL` is never freed. That of a parent process is only read.
+    unsafe { POOL.load(Ordering::Acquire).as_ref() }
+        .is_some_and(|pool| pool.awake.load(Ordering::Relaxed) > 0)
+}
+
 /// The second half of a [`join`], on the stack of its caller.
 struct Half<'a> {
     work: UnsafeCell<&'a mut (dyn FnMut() + Send)>,
@@ -116,6 +123,8 @@ struct Pool {
     queued: Condvar,
     /// The length of the queue, for threads that look at it without the lock.
     len: AtomicUsize,
+    /// The number of threads that do not sleep, for the same purpose.
+    awake: AtomicUsize,
 }
 
 struct State {
@@ -157,6 +166,7 @@ impl Pool {
             state: Mutex::new(State { queue: VecDeque::new(), threads: 0, sleeping: 0 }),
             queued: Condvar::new(),
             len: AtomicUsize::new(0),
+            awake: AtomicUsize::new(0),
         }));
         match POOL.compare_exchange(last, new, Ordering::AcqRel, Ordering::Acquire) {
             // SAFETY: the pool was just made, and is never freed from here on.
@@ -185,12 +195,17 @@ impl Pool {
         let wanted = crate::parallel::threads() - 1;
         while state.threads < wanted && self.spawn() {
             state.threads += 1;
+            self.count_awake(&state);
         }
         let wake = state.sleeping > 0;
         drop(state);
         if wake {
             self.queued.notify_one();
         }
+    }
+
+    fn count_awake(&self, state: &State) {
+        self.awake.store(state.threads - state.sleeping, Ordering::Relaxed);
     }
 
     /// Adds a thread. If no thread can be created, the existing ones do the work.
@@ -254,11 +269,14 @@ impl Pool {
                 if state.queue.is_empty() {
                     if state.threads >= crate::parallel::threads() {
                         state.threads -= 1;
+                        self.count_awake(&state);
                         return;
                     }
                     state.sleeping += 1;
+                    self.count_awake(&state);
                     state = self.queued.wait(state).unwrap_or_else(PoisonError::into_inner);
                     state.sleeping -= 1;
+                    self.count_awake(&state);
                 }
             }
         }

@@ -15,17 +15,20 @@ use crate::kernels::epilogue::{Block, Epilogue, Stored};
 use crate::kernels::limit::limit;
 use crate::kernels::memory::poison;
 use crate::kernels::number::Number;
+use crate::kernels::pool::is_awake;
 use crate::kernels::reduce::Reduce;
 use crate::parallel::threads;
 use crate::simd::{SimdLevel, simd_level};
 
-/// The work that is worth waking a thread, in multiply-adds: 10 to 20 µs, while waking takes a few.
-fn worth_a_thread() -> usize {
-    match simd_level() {
-        SimdLevel::Avx512 => limit(1 << 20, 64),
+/// The work that is worth a part of its own, in multiply-adds: about 20 µs if a thread must be woken for it, which
+/// takes a few, and half of that if one is awake.
+fn worth_a_part() -> usize {
+    let worth_waking = match simd_level() {
+        SimdLevel::Avx512 => limit(2 << 20, 64),
         SimdLevel::Avx2 => limit(3 << 18, 64),
         SimdLevel::Portable => limit(1 << 19, 64),
-    }
+    };
+    if is_awake() { worth_waking / 2 } else { worth_waking }
 }
 
 /// The cost of reading an element that is read only once, in multiply-adds: of the left operand, and of the right one,
@@ -156,7 +159,7 @@ fn parts(rows: usize, k: usize, n: usize) -> usize {
     let [left, right] = COST_OF_READING;
     let reading = left.saturating_mul(rows).saturating_add(right.saturating_mul(n));
     let work = k.saturating_mul(rows.saturating_mul(n).saturating_add(reading));
-    threads().min(work / worth_a_thread()).max(1)
+    threads().min(work / worth_a_part()).max(1)
 }
 
 /// Passes the zeros of empty sums to the epilogue.
