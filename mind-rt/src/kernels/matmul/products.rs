@@ -21,14 +21,14 @@ use crate::parallel::threads;
 use crate::simd::{SimdLevel, simd_level};
 
 /// The work that is worth a part of its own, in multiply-adds: about 20 µs if a thread must be woken for it, which
-/// takes a few, and half of that if one is awake.
+/// takes a few, and a quarter of that if one is awake.
 fn worth_a_part() -> usize {
     let worth_waking = match simd_level() {
         SimdLevel::Avx512 => limit(2 << 20, 64),
         SimdLevel::Avx2 => limit(3 << 18, 64),
         SimdLevel::Portable => limit(1 << 19, 64),
     };
-    if is_awake() { worth_waking / 2 } else { worth_waking }
+    if is_awake() { worth_waking / 4 } else { worth_waking }
 }
 
 /// The cost of reading an element that is read only once, in multiply-adds: of the left operand, and of the right one,
