@@ -165,7 +165,8 @@ mind! {
 #[test]
 fn a_gradient_needs_memory_for_the_kept_carries_and_one_segment() {
     const { assert!(slope::PEAK_BYTES * 11 < plain_slope::PEAK_BYTES) };
-    const { assert!(net_slope::PEAK_BYTES * 20 < plain_net_slope::PEAK_BYTES) };
+    // Besides, it needs the transposes of the weights.
+    const { assert!(net_slope::PEAK_BYTES * 18 < plain_net_slope::PEAK_BYTES) };
 }
 
 #[test]
