@@ -207,6 +207,15 @@ fn join_calls(worth: bool, first: &mut (dyn FnMut() + Send), second: &mut (dyn F
     second();
 }
 
+/// Whether another thread takes work at once.
+pub(crate) fn has_awake_thread() -> bool {
+    #[cfg(feature = "threads")]
+    let is_awake = crate::kernels::pool::is_awake();
+    #[cfg(not(feature = "threads"))]
+    let is_awake = false;
+    is_awake
+}
+
 /// The number of threads; 0 until it is chosen.
 static THREADS: AtomicUsize = AtomicUsize::new(0);
 

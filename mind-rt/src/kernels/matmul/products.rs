@@ -15,9 +15,8 @@ use crate::kernels::epilogue::{Block, Epilogue, Stored};
 use crate::kernels::limit::limit;
 use crate::kernels::memory::poison;
 use crate::kernels::number::Number;
-use crate::kernels::pool::is_awake;
 use crate::kernels::reduce::Reduce;
-use crate::parallel::threads;
+use crate::parallel::{has_awake_thread, threads};
 use crate::simd::{SimdLevel, simd_level};
 
 /// The work that is worth a part of its own, in multiply-adds: about 20 µs if a thread must be woken for it, which
@@ -28,7 +27,7 @@ fn worth_a_part() -> usize {
         SimdLevel::Avx2 => limit(3 << 18, 64),
         SimdLevel::Portable => limit(1 << 19, 64),
     };
-    if is_awake() { worth_waking / 4 } else { worth_waking }
+    if has_awake_thread() { worth_waking / 4 } else { worth_waking }
 }
 
 /// The cost of reading an element that is read only once, in multiply-adds: of the left operand, and of the right one,
