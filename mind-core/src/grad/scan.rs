@@ -2,7 +2,8 @@
 //! loop.
 //!
 //! The gradient of the body is cut into the bodies of both. The values that depend on no cotangent belong to the
-//! forward loop. It stacks those of them that the backward loop reads, unless they cost little to compute again.
+//! forward loop. It stacks those of them that the backward loop reads, unless they cost little to compute again from
+//! values that take no more memory.
 //!
 //! The cotangent of a captured operand is a sum over the steps. A matrix product in this sum is not computed in each
 //! step: its factors are stacked over all steps, and one product after the loop computes the sum.

@@ -30,9 +30,9 @@ use crate::{
 ///   again where they are read.
 /// - **Error**: the errors of the module, which accumulate over the steps.
 /// - **Derivative**: the same loop also stacks the values that the module's derivative reads, unless they are cheap to
-///   compute again. A second loop in the other direction runs the module's derivative on these values. For an operand
-///   that every step reads whole in matrix products, one product of stacked factors after the second loop gives the
-///   cotangent; with a `checkpoint`, the steps add the products.
+///   compute again from values that take no more memory. A second loop in the other direction runs the module's
+///   derivative on these values. For an operand that every step reads whole in matrix products, one product of stacked
+///   factors after the second loop gives the cotangent; with a `checkpoint`, the steps add the products.
 /// - **Constraints**: 1. one operand per input of the module, `carries` is at least 0 and at most the number of
 ///   operands and of the module's results, at least one operand is iterated, `checkpoint` is at least 0, and
 ///   `residuals` is at most the number of stacked results (E2007). 2. Each operand, or its element if it is iterated,
