@@ -62,6 +62,7 @@ fn an_assignment_that_cannot_be_read_has_one_error() {
         "fn f(w: &mut f32[3]) { w[0] = &mut; }",
         "fn f(w: &mut f32[3]) { w[0] -= 3.&mut f32[1]; }",
         "fn f(x: f32[3], w: &mut f32[3]) -> f32[3] { w[0 ..+ 2] = ; w = w + x; w }",
+        "fn f() { let x }",
     ] {
         let (program, of_parser) = parse(source.parse().unwrap());
         assert_eq!((of_parser.as_slice().len(), report(&lower(&program).1)), (1, String::new()), "{source}");

@@ -450,8 +450,11 @@ impl BodyLowering<'_> {
         let versions = self.versions.iter().flat_map(|version| version.leaves());
         let updated = versions.zip(&self.updated).filter(|(_, updated)| **updated);
         outputs.extend(updated.map(|(version, _)| version));
-        let is_read = !self.body.nodes.iter().any(|node| matches!(node.kind, NodeKind::Unread));
-        if outputs.is_empty() && self.diags.is_empty() && is_read {
+        if outputs.is_empty() && self.diags.is_empty() {
+            // What could not be read may have been an update.
+            if self.body.nodes.iter().any(|node| matches!(node.kind, NodeKind::Unread)) {
+                return Err(Stop::Poisoned);
+            }
             let name = &self.signature.name;
             let message = format!("`{name}` has no result and updates no parameter");
             return Err(Diag::new(Code::E4014, self.signature.site, message)
