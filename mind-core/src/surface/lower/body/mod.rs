@@ -451,7 +451,7 @@ impl BodyLowering<'_> {
         let updated = versions.zip(&self.updated).filter(|(_, updated)| **updated);
         outputs.extend(updated.map(|(version, _)| version));
         if outputs.is_empty() && self.diags.is_empty() {
-            // What could not be read may have been an update.
+            // A statement that could not be read may have updated a parameter.
             if self.body.nodes.iter().any(|node| matches!(node.kind, NodeKind::Unread)) {
                 return Err(Stop::Poisoned);
             }
