@@ -19,7 +19,6 @@ mod data;
 #[expect(dead_code, reason = "the path to the file is that from another package")]
 mod digits;
 #[path = "../../examples/support/program.rs"]
-#[expect(dead_code, reason = "pictures are not drawn, and MPI ends the program")]
 mod program;
 
 use std::fs::{File, OpenOptions};
