@@ -1,6 +1,7 @@
 //! The optimiser: the same results bit for bit, with less work.
 
 mod algebra;
+mod results;
 mod segments;
 
 use std::{
@@ -79,10 +80,12 @@ fn symbols(module: &Module) -> Vec<Symbol> {
 
 fn optimised(module: &Module, requirements: Vec<Requirement>, symbols: Vec<Symbol>) -> Optimised {
     let (mut module, mut origins) = simplified(module);
-    if let Some((split, of)) = segments::segmented(&module) {
-        let (split, from) = simplified(&split);
-        origins = from.iter().map(|value| origins[of[value.index()].index()]).collect();
-        module = split;
+    for pass in [segments::segmented, results::read_results] {
+        if let Some((changed, of)) = pass(&module) {
+            let (changed, from) = simplified(&changed);
+            origins = from.iter().map(|value| origins[of[value.index()].index()]).collect();
+            module = changed;
+        }
     }
     Optimised { module, requirements, origins, symbols }
 }
