@@ -23,7 +23,8 @@ pub fn is_finite<T: Number>(x: T) -> bool {
 /// `chosen` if the condition holds, otherwise `other`.
 #[inline(always)]
 pub fn choose<T: Copy>(condition: bool, chosen: T, other: T) -> T {
-    if condition { chosen } else { other }
+    // By `if`, two choices with one condition would be two paths, and LLVM would compute what stands between them twice.
+    std::hint::select_unpredictable(condition, chosen, other)
 }
 
 /// Whether all elements are finite.
