@@ -21,6 +21,9 @@ use crate::simd::{Kernel, SimdLevel, dispatch, simd_level};
 /// In bytes. Longer rows are summed one by one: their tree takes little time beside the loop before it.
 const LONG: usize = limit(2048, 256);
 
+/// The narrowest elements, in bytes, that registers add. Rows of bytes are summed one by one.
+const WORD: usize = 4;
+
 /// The sums of rows of `LEN` elements: `sums[i]` is the sum of the row that begins at `elements[i * stride]`. `LANES`
 /// is the smallest power of two that is not below `LEN`, and at most the number of lanes of the type.
 ///
@@ -91,7 +94,9 @@ macro_rules! sum_rows {
                 if is_short && Self::sum_short_rows(elements, len, stride, sums) {
                     return;
                 }
-                let alone = len > LONG / size_of::<Self>() || simd_level() == SimdLevel::Portable;
+                let alone = len > LONG / size_of::<Self>()
+                    || size_of::<Self>() < WORD
+                    || simd_level() == SimdLevel::Portable;
                 let blocks = if alone { 0 } else { sums.len() / BLOCK * BLOCK };
                 let (first, rest) = sums.split_at_mut(blocks);
                 if !first.is_empty() {
@@ -151,7 +156,7 @@ impl<M: Monoid<T>, T: SumRows> Kernel for OneByOne<'_, M, T> {
     #[inline(always)]
     fn run(self) {
         match self.0.len {
-            len if len > LANE_BYTES / size_of::<T>() => unroll!(self.0, T::lane_fold::<M>),
+            len if len > LANE_BYTES / size_of::<T>().max(WORD) => unroll!(self.0, T::lane_fold::<M>),
             0..=4 => unroll!(self.0, fold_short::<M, T, 4>),
             5..=8 => unroll!(self.0, fold_short::<M, T, 8>),
             9..=16 => unroll!(self.0, fold_short::<M, T, 16>),
@@ -280,6 +285,19 @@ mod tests {
                 let mut sums = vec![1.0; rows];
                 sum_rows_of(&elements, len, len + 1, &mut sums);
                 let expected: Vec<f32> = elements.chunks(len + 1).map(|row| sum(&row[..len])).collect();
+                assert_eq!(sums, expected, "{rows} rows of {len}");
+            }
+        }
+    }
+
+    #[test]
+    fn rows_of_bytes_are_summed() {
+        for len in (0..=40).chain([127, 128, 129, 1000]) {
+            for rows in [0, 1, 31, 32, 33, 64, 65, 200] {
+                let elements: Vec<u8> = (0..rows * (len + 1)).map(|i| (i % 251) as u8).collect();
+                let mut sums = vec![1; rows];
+                sum_rows_of(&elements, len, len + 1, &mut sums);
+                let expected: Vec<u8> = elements.chunks(len + 1).map(|row| sum(&row[..len])).collect();
                 assert_eq!(sums, expected, "{rows} rows of {len}");
             }
         }

@@ -6,12 +6,16 @@ use std::arch::x86_64::*;
 
 use mind_shape::loops::LANE_BYTES;
 
+use super::WORD;
 use crate::kernels::prefetch::prefetch;
 use crate::simd::{SimdLevel, simd_level};
 
 /// Sums rows of `len` elements, `stride` apart. Returns `false` if it did nothing. The caller has checked that the rows
 /// are short and inside `elements`.
 pub(super) fn sum<T: Add>(elements: &[T], len: usize, stride: usize, sums: &mut [T]) -> bool {
+    if T::WORDS == 0 {
+        return false;
+    }
     let fill = |bytes: usize| sums.len() >= bytes / size_of::<T>();
     let rows = Rows { from: elements.as_ptr().cast(), len: len * T::WORDS, stride: stride * T::WORDS };
     match simd_level() {
@@ -333,7 +337,7 @@ impl Register for __m256 {
 /// The processor must have the registers.
 pub(super) trait Add: Copy {
     /// Words of an element.
-    const WORDS: usize = size_of::<Self>() / 4;
+    const WORDS: usize = size_of::<Self>() / WORD;
 
     /// The positions of the words of the sums after the last step, for registers of 32 and of 64 bytes: row `i` is in
     /// the 16-byte piece `i % pieces`.
@@ -346,7 +350,7 @@ pub(super) trait Add: Copy {
 const fn order<T: Add>(pieces: usize) -> [i32; 16] {
     let mut order = [0; 16];
     let mut word = 0;
-    // Elements narrower than a word are not summed here.
+    // `sum` leaves elements out that are narrower than a word.
     while T::WORDS > 0 && word < 4 * pieces {
         let row = word / T::WORDS;
         order[word] = (row % pieces * 4 + row / pieces * T::WORDS + word % T::WORDS) as i32;
@@ -389,7 +393,7 @@ macro_rules! add_integers {
                 _mm256_castsi256_ps(match size_of::<Self>() {
                     8 => _mm256_add_epi64(a, b),
                     4 => _mm256_add_epi32(a, b),
-                    _ => unreachable!("narrower elements are not summed by words"),
+                    _ => unreachable!("`sum` leaves narrower elements out"),
                 })
             },
             {
@@ -397,7 +401,7 @@ macro_rules! add_integers {
                 _mm512_castsi512_ps(match size_of::<Self>() {
                     8 => _mm512_add_epi64(a, b),
                     4 => _mm512_add_epi32(a, b),
-                    _ => unreachable!("narrower elements are not summed by words"),
+                    _ => unreachable!("`sum` leaves narrower elements out"),
                 })
             }
         );)*
