@@ -144,3 +144,118 @@ fn sums_of_a_scalar_and_of_one_element_are_it() {
     }
     assert_eq!(f(3.0, &Tensor::from([[4.0]])), (3.0, 4.0, 4.0));
 }
+
+mod short_rows {
+    use super::*;
+
+    mind! {
+        fn of_rows<N, D>(x: f64[N, D], y: f64[N, D]) -> (f64[N], f64[N], f64[N], f64) {
+            let z = (x - y) * x;
+            let least = min(z, axis = 1);
+            (sum(z, axis = 1), least, max(x, axis = 1), sum(least * least))
+        }
+
+        fn of_one<D>(x: f64[D], y: f64[D]) -> (f64, f64, f64) {
+            let z = (x - y) * x;
+            (sum(z), min(z), max(x))
+        }
+
+        fn of_singles<N, D>(x: f32[N, D]) -> (f32[N], f32[N]) { (sum(x * x, axis = 1), mean(exp(x) - x, axis = 1)) }
+
+        fn of_single<D>(x: f32[D]) -> (f32, f32) { (sum(x * x), mean(exp(x) - x)) }
+
+        fn of_integers<N, D>(x: i64[N, D]) -> i64[N] { sum(x * x - x, axis = 1) }
+
+        fn shares<N, D>(x: f32[N, D]) -> f32[N, D] {
+            let e = exp(x);
+            e / sum(e, axis = 1, keepdims = true)
+        }
+
+        fn nearest<N, K, D>(x: f64[N, D], y: f64[K, D]) -> f64[N] {
+            let d = expand_dims(x, axes = [1]) - y;
+            min(sum(d * d, axis = -1), axis = -1)
+        }
+    }
+
+    /// Numbers with infinities and NaN in one row of seven, which must not reach the rows beside it.
+    fn element([row, column]: [usize; 2]) -> f64 {
+        match (row % 7, column % 3) {
+            (3, 0) => f64::INFINITY,
+            (3, 1) => f64::NAN,
+            _ => ((row * 31 + column * 17) % 23) as f64 * 0.37 - 4.0,
+        }
+    }
+
+    #[test]
+    fn each_row_is_folded_as_if_it_were_alone() {
+        for columns in 1..=40 {
+            for rows in [1, 2, 7, 20] {
+                let x = Tensor::from_fn_with((rows, columns), element);
+                let y =
+                    Tensor::from_fn_with((rows, columns), |[row, column]| 0.1 * element([column, row]).abs());
+                let (sums, least, greatest, _) = of_rows(&x, &y);
+                for row in 0..rows {
+                    let [x, y] = [&x, &y].map(|all| {
+                        let row = all.as_slice()[row * columns..][..columns].to_vec();
+                        Tensor::from_vec((columns,), row).expect("a row")
+                    });
+                    let (sum, min, max) = of_one(&x, &y);
+                    let found = [sums.as_slice()[row], least.as_slice()[row], greatest.as_slice()[row]];
+                    let alike = |(a, b): (f64, f64)| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
+                    assert!(
+                        found.into_iter().zip([sum, min, max]).all(alike),
+                        "row {row} of {rows}, {columns} long"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rows_of_other_types_are_folded_as_if_each_were_alone() {
+        for columns in 1..=70 {
+            let x = Tensor::from_fn_with((9, columns), |[row, column]| {
+                ((row * 5 + column * 3) % 11) as f32 * 0.3 - 1.5
+            });
+            let (squares, means) = of_singles(&x);
+            let all = shares(&x);
+            let integers = x.map(|x| (x * 1e6) as i64);
+            let sums = of_integers(&integers);
+            for row in 0..9 {
+                let elements = &x.as_slice()[row * columns..][..columns];
+                let (square, mean) =
+                    of_single(&Tensor::from_vec((columns,), elements.to_vec()).expect("a row"));
+                let found = [squares.as_slice()[row], means.as_slice()[row]];
+                assert_eq!(found.map(f32::to_bits), [square, mean].map(f32::to_bits), "{columns}");
+                let integers = &integers.as_slice()[row * columns..][..columns];
+                assert_eq!(
+                    sums.as_slice()[row],
+                    integers.iter().map(|x| x * x - x).sum::<i64>(),
+                    "{columns}"
+                );
+                let share: f32 = all.as_slice()[row * columns..][..columns].iter().sum();
+                assert!((share - 1.0).abs() < 1e-5, "{share} of {columns}");
+            }
+        }
+    }
+
+    #[test]
+    fn rows_are_compared_with_rows_of_any_length() {
+        for (columns, count) in (1..=36).zip([1, 2, 15, 16, 17, 33].into_iter().cycle()) {
+            let x = Tensor::from_fn_with((5, columns), |[row, column]| (row * 3 + column) as f64);
+            let y =
+                Tensor::from_fn_with((count, columns), |[row, column]| (row * 5 + 2 * column) as f64 * 0.5);
+            let expected: Vec<f64> = (0..5)
+                .map(|row| {
+                    let x = &x.as_slice()[row * columns..][..columns];
+                    let distance = |at: usize| {
+                        let y = &y.as_slice()[at * columns..][..columns];
+                        x.iter().zip(y).map(|(x, y)| (x - y) * (x - y)).sum::<f64>()
+                    };
+                    (0..count).map(distance).fold(f64::INFINITY, f64::min)
+                })
+                .collect();
+            assert_eq!(nearest(&x, &y).as_slice(), expected, "{count} rows of {columns}");
+        }
+    }
+}

@@ -160,6 +160,9 @@ impl<'a> Printer<'a> {
             Statement::Padded { var, of, .. } => {
                 format!("{} = {} filled up to {}", name(var), name(of), self.len(*var))
             }
+            Statement::Whole { var, of, len, .. } => {
+                format!("{} = {} of {} behind {}", name(var), self.len(*var), name(of), self.size(len))
+            }
             Statement::CopyInto { to, from } => format!("{} := {}", self.part(to), self.part(from)),
             Statement::Fill(part, neutral) => format!("{} := {}", self.part(part), of_neutral(*neutral)),
             Statement::Divide(part, count) => format!("{} /= {}", self.part(part), self.size(count)),

@@ -337,6 +337,17 @@ pub enum Statement {
         /// Whether the array is written.
         written: bool,
     },
+    /// Defines a block that begins with the elements of a short row. The elements behind it are any.
+    Whole {
+        /// The block.
+        var: Var,
+        /// An array in place of the block, for a row behind which memory ends too soon.
+        spare: Var,
+        /// The slice that begins with the row.
+        of: Var,
+        /// The length of the row.
+        len: Size,
+    },
     /// Copies elements.
     CopyInto {
         /// The destination.

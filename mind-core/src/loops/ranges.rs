@@ -107,6 +107,7 @@ impl Statement {
             | Self::TakeOut { .. }
             | Self::PutBack { .. }
             | Self::Padded { .. }
+            | Self::Whole { .. }
             | Self::CopyInto { .. }
             | Self::Fill(..)
             | Self::Divide(..)

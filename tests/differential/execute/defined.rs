@@ -53,6 +53,7 @@ pub(super) fn defined(statement: &Statement) -> Vec<Var> {
         | Statement::Chunk { var, .. }
         | Statement::Padded { var, .. } => vec![*var],
         Statement::Chunks { var, rest, .. } => vec![*var, *rest],
+        Statement::Whole { var, spare, .. } => vec![*var, *spare],
         Statement::TakeOut { var, home, .. } => vec![*var, *home],
         Statement::Do(head, _) => match head {
             Head::For { index, .. } | Head::Elements { index, .. } => vec![*index],

@@ -284,6 +284,15 @@ impl<'m, 'p> Machine<'m, 'p> {
                 });
                 self.define(*var, Held::Array(padded));
             }
+            Statement::Whole { var, of, len, .. } => {
+                let (len, elements) = (self.size(len), self.read(&Part::whole(*of)));
+                // An element behind the row that counts makes a sum infinite.
+                let mut block = filled(Neutral::Greatest, self.loops.dtype(*var), self.len(*var));
+                each_type!(&elements, all => {
+                    Element::unwrap_mut(&mut block)[..len].copy_from_slice(&all[..len]);
+                });
+                self.define(*var, Held::Array(block));
+            }
             Statement::CopyInto { to, from } => {
                 let elements = self.read(from);
                 self.write(to, &elements);

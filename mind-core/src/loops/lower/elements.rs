@@ -119,7 +119,9 @@ impl Lowering<'_> {
         let outer = self.nest.row_axes..self.rank() - 1;
         let in_lanes: Vec<LaneFold> = sums.iter().flatten().cloned().collect();
         outer.clone().for_each(|axis| self.open(axis, &in_lanes));
-        self.slices(&mut variables);
+        // Short rows are folded as one block. Stores of them have no block, since not all of it could be stored.
+        let block = self.short.filter(|_| !in_lanes.is_empty());
+        self.slices(&mut variables, block.is_some());
         let width = match self.frame {
             Frame::Nest | Frame::Row => in_lanes.iter().map(|sum| sum.lanes).max(),
             Frame::Block(_) => pass.stores.iter().map(|store| register(self.dtype(&store.target))).max(),
@@ -131,8 +133,12 @@ impl Lowering<'_> {
         let plain = ranged.map(|node| register(node.dtype)).max().unwrap_or(PLAIN);
         let is_short = self.inner_known().is_some_and(|len| len <= plain);
         let width = width.or_else(|| (!is_short && self.is_padded(pass, &variables, plain)).then_some(plain));
-        match width {
-            None => {
+        match (block, width) {
+            (Some(_), Some(width)) => {
+                self.out.push(Statement::OneByOne);
+                self.padded(pass, &variables, sums, width, &self.inner_len());
+            }
+            (_, None) => {
                 if self.inner_known().is_some_and(|len| ONE_BY_ONE < len && len <= PLAIN)
                     && reads_numbers(pass)
                 {
@@ -140,7 +146,7 @@ impl Lowering<'_> {
                 }
                 self.each(pass, &variables, sums, "j", self.inner_len(), None);
             }
-            Some(width) => self.blocks(pass, &variables, sums, width),
+            (None, Some(width)) => self.blocks(pass, &variables, sums, width),
         }
         for axis in outer.rev() {
             self.out.close();
@@ -149,7 +155,8 @@ impl Lowering<'_> {
     }
 
     /// Borrows the part of each captured slice that one run along the innermost axis accesses.
-    fn slices(&mut self, variables: &mut Variables) {
+    /// If `blocks` are read that begin with short rows, the part that is read does not end.
+    fn slices(&mut self, variables: &mut Variables, blocks: bool) {
         let (inner, len) = (self.rank() - 1, self.inner_len());
         let run = |along: Along| matches!(along, Along::Consecutive).then(|| len.clone());
         for target in 0..variables.targets.len() {
@@ -182,7 +189,7 @@ impl Lowering<'_> {
                 Along::Fixed => self.load_number(variables, load, at),
                 along @ (Along::Consecutive | Along::Strided) => {
                     let var = self.out.derived(of, "row", Holds::Borrowed(self.out.dtype(of)));
-                    let part = Part { of, at: Some(at), len: run(along) };
+                    let part = Part { of, at: Some(at), len: run(along).filter(|_| !blocks) };
                     self.out.push(Statement::Borrow { var, part, written: false });
                     variables.loads[load] = Some(var);
                 }
@@ -339,7 +346,7 @@ impl Lowering<'_> {
     }
 
     /// Whether elements beyond the end of a row may be computed.
-    fn can_be_padded(&self, pass: &Pass, variables: &Variables) -> bool {
+    pub(super) fn can_be_padded(&self, pass: &Pass, variables: &Variables) -> bool {
         let inner = self.rank() - 1;
         let mut targets = variables.targets.iter();
         // An unneeded quotient of two integers may divide by 0.
@@ -366,8 +373,14 @@ impl Lowering<'_> {
     ) {
         let (mut back, mut pairs) = (Vec::new(), Vec::new());
         for (of, written) in self.consecutive(variables) {
-            let var = self.out.derived(of, "block", Holds::Array(self.out.dtype(of), width));
-            self.out.push(Statement::Padded { var, of, written });
+            let holds = Holds::Array(self.out.dtype(of), width);
+            let var = self.out.derived(of, "block", holds);
+            if self.short.is_some() && !written {
+                let spare = self.out.derived(of, "spare", holds);
+                self.out.push(Statement::Whole { var, spare, of, len: len.clone() });
+            } else {
+                self.out.push(Statement::Padded { var, of, written });
+            }
             pairs.push((of, var));
             if written {
                 let from = Part { of: var, at: None, len: Some(len.clone()) };

@@ -99,7 +99,7 @@ impl<'a> Lowering<'a> {
             (axis, if axis == inner { turns.map(|len| len.div_ceil(lanes)) } else { turns })
         });
         let is_one_run = axes.clone().eq(inner..inner + 1);
-        let end = Chain::of(most, loops);
+        let end = Chain::of(most, loops).filter(|_| self.short.is_none());
         let holds = Holds::Array(of.dtype, lanes);
         let sums = self.out.variable(value, "lanes", holds);
         self.array(sums, of);
@@ -116,6 +116,15 @@ impl<'a> Lowering<'a> {
         LaneFold { sums, lanes, of, chains, last }
     }
 
+    /// The fold, with a variable of its own for chains. Each loop over chains defines that variable.
+    pub(super) fn with_own_chain(&mut self, fold: &LaneFold) -> LaneFold {
+        let chains = fold.chains.map(|chains| {
+            let chain = self.out.derived(chains.chain, "chain", Holds::Array(fold.of.dtype, fold.lanes));
+            Chains { chain, ..chains }
+        });
+        LaneFold { chains, ..fold.clone() }
+    }
+
     /// Declares an array filled with the neutral element.
     pub(super) fn array(&mut self, var: Var, of: Element) {
         self.out.push(Statement::Array(var, of.monoid.neutral));
@@ -130,7 +139,7 @@ impl<'a> Lowering<'a> {
 
     /// The lanes of a summed row, combined into one element.
     pub(super) fn value_of_row(&self, sum: &LaneFold) -> Expr {
-        match (self.inner_known(), sum.value()) {
+        match (self.inner_known().or(self.short), sum.value()) {
             // There is one block, so no loop over blocks keeps the lanes in registers.
             (Some(len), Expr::Lanes { monoid, .. }) if len <= sum.lanes && self.is_one_run() => {
                 Expr::Lanes { monoid, lanes: Lanes::Array(sum.sums), looped: false }

@@ -71,6 +71,8 @@ pub(super) struct Lowering<'a> {
     pub(super) block_row: Option<Var>,
     /// The row of a product's sums.
     pub(super) sums: Option<Var>,
+    /// The length of the block as which each row is computed, if rows have no more elements.
+    pub(super) short: Option<usize>,
     pub(super) out: Writer,
 }
 
@@ -117,6 +119,7 @@ impl<'a> Lowering<'a> {
             block: None,
             block_row: None,
             sums: None,
+            short: None,
             out,
         }
     }
@@ -133,6 +136,41 @@ impl<'a> Lowering<'a> {
             return Vec::new();
         }
         self.begin_values();
+        match self.short_rows() {
+            Some(most) => self.short_or_long_rows(most),
+            None => self.all_rows(),
+        }
+        let folds = self.nest.folds().filter_map(|fold| match &fold.target {
+            Target::Total(value) => Some((fold, *value)),
+            Target::Number(_) | Target::Memory(_) => None,
+        });
+        let totals = folds.zip(&self.totals).map(|((fold, value), total)| Total {
+            value,
+            monoid: fold.monoid,
+            dtype: fold.dtype,
+            count: fold.count.clone(),
+            part: total.value(),
+        });
+        totals.collect()
+    }
+
+    /// Loops over rows of at most `most` elements, and loops over longer ones. Run time decides which of both run.
+    fn short_or_long_rows(&mut self, most: usize) {
+        let len = self.inner_len();
+        self.short = Some(most);
+        self.out.open(Head::If { less: len.clone(), than: Size::known(most + 1) });
+        self.all_rows();
+        self.out.close();
+        self.short = None;
+        self.numbers.clear();
+        self.out.open(Head::If { less: Size::known(most), than: len });
+        self.totals = self.totals.clone().iter().map(|total| self.with_own_chain(total)).collect();
+        self.all_rows();
+        self.out.close();
+    }
+
+    /// The loops over rows, and the folds that they add to.
+    fn all_rows(&mut self) {
         let totals = self.totals.clone();
         for depth in 0..self.nest.row_axes {
             self.begin_folds(depth);
@@ -152,18 +190,24 @@ impl<'a> Lowering<'a> {
             self.close_chains(depth, &totals);
         }
         self.end_folds(0);
-        let folds = self.nest.folds().filter_map(|fold| match &fold.target {
-            Target::Total(value) => Some((fold, *value)),
-            Target::Number(_) | Target::Memory(_) => None,
-        });
-        let totals = folds.zip(&self.totals).map(|((fold, value), total)| Total {
-            value,
-            monoid: fold.monoid,
-            dtype: fold.dtype,
-            count: fold.count.clone(),
-            part: total.value(),
-        });
-        totals.collect()
+    }
+
+    /// The most elements of a row that is computed as one block, if rows of unknown length are folded and a block may
+    /// read what stands behind a row.
+    fn short_rows(&self) -> Option<usize> {
+        let is_open = matches!(self.frame, Frame::Nest)
+            && self.is_one_run()
+            && self.nest.row_axes > 0
+            && self.inner_known().is_none()
+            && self.captures.steps(self.rank() - 1).is_none();
+        let passes = &self.nest.passes;
+        let folds_rows = |pass: &Pass| {
+            pass.folds.iter().all(|fold| matches!(fold.target, Target::Number(_)))
+                && pass.row_folds.iter().all(|fold| matches!(fold.target, Target::Total(_)))
+                && (pass.folds.is_empty() || self.can_be_padded(pass, &self.variables(pass)))
+        };
+        let lanes = passes.iter().filter(|pass| !pass.folds.is_empty()).map(|pass| self.lanes(pass)).min()?;
+        (is_open && passes.iter().all(folds_rows)).then_some(lanes)
     }
 
     fn pass(&mut self, pass: &'a Pass, totals: &mut impl Iterator<Item = LaneFold>) {

@@ -174,6 +174,14 @@ impl<'a> Printer<'a> {
                 let (mutable, borrow) = if *written { ("mut ", "") } else { ("", "&") };
                 format!("let {mutable}{} = {borrow}{padded};", name(var))
             }
+            Statement::Whole { var, spare, of, len } => {
+                let (wide, var, spare, of) = (var, name(var), name(spare), name(of));
+                let (width, len) = (self.len(*wide), self.size(len));
+                format!(
+                    "let {spare}; let {var} = match {of}.first_chunk::<{width}>() {{ Some(block) => block, \
+                     None => {{ {spare} = rt::padded(&{of}[..{len}]); &{spare} }} }};"
+                )
+            }
             Statement::CopyInto { to, from } => {
                 format!("{}.copy_from_slice(&{});", self.part(to), self.part(from))
             }
@@ -192,7 +200,7 @@ impl<'a> Printer<'a> {
                 let all = expression(monoid.combine, &[place.clone(), value], dtype, "rt");
                 match mask {
                     None => format!("{place} = {all};"),
-                    Some(mask) => format!("{place} = if {} {{ {all} }} else {{ {place} }};", name(mask)),
+                    Some(mask) => format!("{place} = rt::choose({}, {all}, {place});", name(mask)),
                 }
             }
             Statement::Settle { monoid, sums, lost, chain, lanes } => {
