@@ -143,3 +143,30 @@ fn each_part_gets_its_part_of_the_cotangent() {
     let (dx, dy) = second(&x, &y);
     assert_eq!((dx.as_slice(), dy.as_slice()), (&[12.0, 24.0][..], &[18.0][..]));
 }
+
+#[test]
+fn an_array_of_values_stacks_them() {
+    mind! {
+        fn rotation(t: f64) -> f64[2, 2] {
+            let (s, c) = (sin(t), cos(t));
+            [[c, -s], [s, c]]
+        }
+
+        #[grad(t)]
+        fn turned(t: f64) -> f64 { sum(rotation(t) @ [t, 1.0]) }
+
+        fn rows<N>(x: f32[N], y: f32[N]) -> f32[3, N] { [x, y, x * y] }
+
+        fn flags(x: i64, b: bool) -> (i64[2], bool[2]) { ([7, x], [b, !b]) }
+    }
+    let (s, c) = 0.3_f64.sin_cos();
+    assert_eq!(rotation(0.3), Tensor::from([[c, -s], [s, c]]));
+    let (value, slope) = turned_grad(0.3);
+    assert!((value - ((c + s) * 0.3 + c - s)).abs() < 1e-15, "{value}");
+    assert!((slope - ((c - s) * 0.3 + (c + s) - s - c)).abs() < 1e-15, "{slope}");
+    let found = rows(&Tensor::from([1.0, 2.0]), &Tensor::from([3.0, 4.0]));
+    assert_eq!(found.as_slice(), [1.0, 2.0, 3.0, 4.0, 3.0, 8.0]);
+    assert_eq!(flags(3, true), (Tensor::from([7, 3]), Tensor::from([true, false])));
+    let (x, y) = (2.0_f32, 5.0_f32);
+    assert_eq!(mind!([x, 1.0, x * y]).as_slice(), [2.0, 1.0, 10.0]);
+}

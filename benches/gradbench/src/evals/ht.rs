@@ -24,11 +24,10 @@ mind::mind! {
     /// A rotation about x, then y, then z, as a transformation of four coordinates.
     fn of_angles(angles: f64[3]) -> f64[4, 4] {
         let (s, c) = (sin(angles), cos(angles));
-        let x = stack([1.0, 0.0, 0.0, 0.0, c[0], -s[0], 0.0, s[0], c[0]]);
-        let y = stack([c[2], 0.0, s[2], 0.0, 1.0, 0.0, -s[2], 0.0, c[2]]);
-        let z = stack([c[1], -s[1], 0.0, s[1], c[1], 0.0, 0.0, 0.0, 1.0]);
-        let turn = reshape(z, [3, 3]) @ reshape(y, [3, 3]) @ reshape(x, [3, 3]);
-        pad(turn, [0, 0], [1, 1]) + f64(num::diag([0.0, 0.0, 0.0, 1.0]))
+        let x = [[1.0, 0.0, 0.0, 0.0], [0.0, c[0], -s[0], 0.0], [0.0, s[0], c[0], 0.0], [0.0, 0.0, 0.0, 1.0]];
+        let y = [[c[2], 0.0, s[2], 0.0], [0.0, 1.0, 0.0, 0.0], [-s[2], 0.0, c[2], 0.0], [0.0, 0.0, 0.0, 1.0]];
+        let z = [[c[1], -s[1], 0.0, 0.0], [s[1], c[1], 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]];
+        z @ y @ x
     }
 
     /// A rotation about an axis whose length is the angle.
@@ -39,8 +38,8 @@ mind::mind! {
         } else {
             let a = rotation / angle;
             let (s, c) = (sin(angle) * a, cos(angle));
-            let cross = reshape(stack([0.0, -s[2], s[1], s[2], 0.0, -s[0], -s[1], s[0], 0.0]), [3, 3]);
-            num::outer(a, a) * (1.0 - c) + cross + num::diag(stack([c, c, c]))
+            let cross = [[0.0, -s[2], s[1]], [s[2], 0.0, -s[0]], [-s[1], s[0], 0.0]];
+            num::outer(a, a) * (1.0 - c) + cross + num::diag([c, c, c])
         }
     }
 
@@ -52,9 +51,10 @@ mind::mind! {
             replace(all[i], if parent < 0 { own } else { all[parent] @ own })
         };
         let transforms = absolutes @ hand.inverse_base_absolutes;
-        let moved = hand.base_positions @ transforms.mT;
-        let skin = sum(moved[.., 0..3] * expand_dims(hand.weights.T, axes = [2]), axis = 0);
-        let mirrored = skin * stack([hand.side, 1.0, 1.0]);
+        let skin = fold skin = zeros_like(hand.base_positions[.., 0..3]) for (t, w) in (transforms, hand.weights.T) {
+            skin + (hand.base_positions @ t.T)[.., 0..3] * w[.., _]
+        };
+        let mirrored = skin * [hand.side, 1.0, 1.0];
         mirrored @ of_axis(theta[0..3]).T + theta[3..6]
     }
 

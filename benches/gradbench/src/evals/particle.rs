@@ -9,7 +9,7 @@ use crate::protocol::{Call, Evaluation, Failure};
 mind::mind! {
     /// The potential of two charges at `x`. The control `w` moves one of them.
     fn potential(x: f64[2], w: f64) -> f64 {
-        let (first, second) = (x - stack([10.0, 10.0 - w]), x - [10.0, 0.0]);
+        let (first, second) = (x - [10.0, 10.0 - w], x - [10.0, 0.0]);
         1.0 / sqrt(sum(first * first)) + 1.0 / sqrt(sum(second * second))
     }
 

@@ -11,12 +11,10 @@ use super::{Annotation, Field, NodeId, Program, Structure, finish};
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::surface::ast::{ExprId, Expression, NodeKind, Pattern, TypeExpr, TypeKind};
 use crate::surface::lower::Structure as TypeStructure;
-use crate::surface::lower::builtins::calls::ReadCalls;
 use crate::surface::lower::builtins::operations::Operations;
 use crate::surface::lower::callees::table::Table;
 use crate::surface::lower::declarations::types::DimNames;
 use crate::surface::lower::program::library::{Library, add_library};
-use crate::surface::lower::values::arithmetic::ReadLiterals;
 use crate::surface::lower::values::expressions::Expressions;
 use crate::surface::lower::values::literals::Literals;
 use crate::surface::lower::values::lower::Lower;
@@ -131,10 +129,7 @@ impl Lowering<'_> {
             NodeKind::Transpose { base, axes } => self.transpose(*base, *axes, expr),
             NodeKind::Subscript { base, subscripts } => self.subscript(*base, subscripts, expr),
             NodeKind::Derivative(derivative) => self.derivative(derivative, expr),
-            NodeKind::Array(elements) => {
-                let array = self.array(elements, expr);
-                array.or_else(|stop| self.array_of_others(expr, stop))
-            }
+            NodeKind::Array(elements) => self.array_of_values(elements, expr),
             NodeKind::Tuple(elements) => {
                 let elements = elements.iter().map(|element| self.values[element.index()].clone()).collect();
                 self.tuple(elements, expr)

@@ -29,7 +29,6 @@ use crate::diag::{Code, Diag, Diags, Site};
 use crate::ir::ValueId;
 use crate::surface::ast::{BinaryOp, Body, Callee, ExprId, Node, NodeKind, Path, Template};
 use crate::surface::habits;
-use crate::surface::lower::builtins::calls::ReadCalls;
 use crate::surface::lower::builtins::foreign::Foreign;
 use crate::surface::lower::builtins::operations::Operations;
 use crate::surface::lower::callees::table::{Compiled, Scope};
@@ -38,7 +37,6 @@ use crate::surface::lower::declarations::names::undefined;
 use crate::surface::lower::declarations::signature::Signature;
 use crate::surface::lower::declarations::structure::Structure;
 use crate::surface::lower::declarations::types::DimNames;
-use crate::surface::lower::values::arithmetic::ReadLiterals;
 use crate::surface::lower::values::expressions::Expressions;
 use crate::surface::lower::values::lower::Lower;
 use crate::surface::lower::values::patterns::declared_dims;
@@ -202,10 +200,7 @@ impl BodyLowering<'_> {
             NodeKind::Member { base, name } => self.member(*base, name, expr),
             NodeKind::Struct { name, fields, base } => self.struct_expression(name, fields, *base, expr),
             NodeKind::Subscript { base, subscripts } => self.subscript(*base, subscripts, expr),
-            NodeKind::Array(elements) => {
-                let array = self.array(elements, expr);
-                array.or_else(|stop| self.array_of_others(expr, stop))
-            }
+            NodeKind::Array(elements) => self.array_of_values(elements, expr),
             NodeKind::Tuple(elements) => {
                 let elements = elements.iter().map(|element| self.values[element.index()].clone()).collect();
                 self.tuple(elements, expr)

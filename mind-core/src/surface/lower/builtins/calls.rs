@@ -12,7 +12,7 @@ use crate::reduce::Reduce;
 use crate::surface::ast::{Argument, ExprId, NodeKind};
 use crate::surface::lower::values::attributes::Attributes;
 use crate::surface::lower::values::expressions::Expressions;
-use crate::surface::lower::values::{Lowered, Stop, Value, Word};
+use crate::surface::lower::values::{Lowered, Value, Word};
 use crate::ty::DType;
 use crate::written::{self, AttributeForm, Op, Own};
 
@@ -67,6 +67,11 @@ pub(crate) struct Given {
 }
 
 impl Given {
+    /// An array whose elements are stacked. It names no arguments.
+    pub(super) const fn array(expr: ExprId) -> Self {
+        Self { name: "stack", formals: &[], arguments: Vec::new(), expr }
+    }
+
     /// The argument of a required formal.
     fn required(&self, position: usize) -> ExprId {
         self.arguments[position].expect("arguments were matched with what is required")
@@ -191,26 +196,19 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
         }
     }
 
-    /// The value of an array that is not a literal. As the list of tensors that a call takes it is valid, anywhere else
-    /// it is an error.
-    fn array_of_others(&self, expr: ExprId, stop: Stop) -> Lowered<Value<Self::Tensor>> {
+    /// Whether a call takes this array as a list of tensors.
+    fn is_list_of_call(&self, array: ExprId) -> bool {
         let body = self.body();
-        let user = body.user(expr).map(|user| &body[user].kind);
-        if let Some(NodeKind::Call { callee, arguments, .. }) = user
-            && !self.is_own_function(&callee.to_string())
-            && let Some(Builtin { function: Function::Operation(function), .. }) = find(&callee.to_string())
-            && function.list
-            && arguments
-                .iter()
-                .position(|argument| match &argument.name {
-                    Some(name) => *name == function.formals[0],
-                    None => true,
-                })
-                .is_some_and(|list| arguments[list].value == expr)
-        {
-            return Ok(Value::unit());
-        }
-        Err(if self.is_reported_by_its_call(expr) { Stop::Poisoned } else { stop })
+        let user = body.user(array).map(|user| &body[user].kind);
+        let Some(NodeKind::Call { callee, arguments, .. }) = user else { return false };
+        let name = callee.to_string();
+        let Some(Builtin { function: Function::Operation(function), .. }) = find(&name) else { return false };
+        let is_first = |argument: &&Argument| match &argument.name {
+            Some(name) => *name == function.formals[0],
+            None => true,
+        };
+        let first = arguments.iter().find(is_first);
+        !self.is_own_function(&name) && function.list && first.is_some_and(|first| first.value == array)
     }
 
     /// Reads an attribute in the form that an operation takes.

@@ -14,7 +14,7 @@ use crate::surface::lower::values::literals::LiteralId;
 use crate::surface::lower::values::tensors::Tensors;
 use crate::surface::lower::values::{Lowered, Stop, Value};
 use crate::ty::Shape;
-use crate::written::{CompositeOp, Op, spread};
+use crate::written::{CompositeOp, Op, Own, spread};
 
 /// An operand of an operation that decides the element type of a literal beside it.
 #[derive(Clone, Copy)]
@@ -191,6 +191,26 @@ pub(crate) trait Operations: ReadCalls + Tensors {
             Some(value) => Ok(value),
             None => self.value_of_call(call, &given),
         }
+    }
+
+    /// The value of an array: a literal, a list that its call takes, or the tensor of its elements, as `stack` makes it.
+    fn array_of_values(&mut self, elements: &[ExprId], expr: ExprId) -> Lowered<Value<Self::Tensor>> {
+        let stop = match self.array(elements, expr) {
+            Ok(literal) => return Ok(literal),
+            Err(_) if self.is_list_of_call(expr) => return Ok(Value::unit()),
+            Err(_) if self.is_reported_by_its_call(expr) => return Err(Stop::Poisoned),
+            Err(stop) => stop,
+        };
+        if elements.iter().any(|element| matches!(self.value(*element), Value::Poison)) {
+            return Err(Stop::Poisoned);
+        }
+        let is_tensor = |element: &ExprId| matches!(self.value(*element), Value::Tensor(_));
+        let is_literal = |element: &ExprId| matches!(self.value(*element), Value::Literal(_));
+        let can_be_stacked = elements.iter().all(|each| is_tensor(each) || is_literal(each));
+        if !can_be_stacked || !elements.iter().any(is_tensor) {
+            return Err(stop);
+        }
+        self.operation(&Given::array(expr), Op::Own(Own::Stack { axis: 0 }), elements)
     }
 
     fn value_of_call(&mut self, call: Call, given: &Given) -> Lowered<Value<Self::Tensor>> {
