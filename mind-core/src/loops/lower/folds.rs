@@ -133,6 +133,9 @@ impl<'a> Lowering<'a> {
     /// The number of lanes of the folds of a pass along the row. All folds have as many lanes as the narrowest type.
     /// Lanes without elements change nothing, so fewer lanes give the same bits.
     pub(super) fn lanes(&self, pass: &Pass) -> usize {
+        if let Some(block) = self.short {
+            return block;
+        }
         let of_type = pass.folds.iter().map(|fold| lanes_of(fold.dtype)).max().unwrap_or(1);
         self.inner_known().map_or(of_type, |len| len.max(1).next_power_of_two().min(of_type))
     }

@@ -154,19 +154,25 @@ impl<'a> Lowering<'a> {
         totals.collect()
     }
 
-    /// Loops over rows of at most `most` elements, and loops over longer ones. Run time decides which of both run.
+    /// Loops over rows of at most `most` elements, as blocks of this length or half of it, and loops over longer rows.
+    /// Run time decides which of these run.
     fn short_or_long_rows(&mut self, most: usize) {
         let len = self.inner_len();
-        self.short = Some(most);
-        self.out.open(Head::If { less: len.clone(), than: Size::known(most + 1) });
-        self.all_rows();
-        self.out.close();
-        self.short = None;
-        self.numbers.clear();
-        self.out.open(Head::If { less: Size::known(most), than: len });
-        self.totals = self.totals.clone().iter().map(|total| self.with_own_chain(total)).collect();
-        self.all_rows();
-        self.out.close();
+        let totals = self.totals.clone();
+        for (longer, block) in [(None, Some(most / 2)), (Some(most / 2), Some(most)), (Some(most), None)] {
+            if let Some(block) = block {
+                self.out.open(Head::If { less: len.clone(), than: Size::known(block + 1) });
+            }
+            if let Some(longer) = longer {
+                self.out.open(Head::If { less: Size::known(longer), than: len.clone() });
+            }
+            self.short = block;
+            self.numbers.clear();
+            self.totals = totals.iter().map(|total| self.with_own_chain(total)).collect();
+            self.all_rows();
+            longer.iter().for_each(|_| self.out.close());
+            block.iter().for_each(|_| self.out.close());
+        }
     }
 
     /// The loops over rows, and the folds that they add to.
