@@ -165,10 +165,10 @@ impl<'a> Lowering<'a> {
             }
             if let Some(longer) = longer {
                 self.out.open(Head::If { less: Size::known(longer), than: len.clone() });
+                self.totals = totals.iter().map(|total| self.with_own_chain(total)).collect();
+                self.numbers.clear();
             }
             self.short = block;
-            self.numbers.clear();
-            self.totals = totals.iter().map(|total| self.with_own_chain(total)).collect();
             self.all_rows();
             longer.iter().for_each(|_| self.out.close());
             block.iter().for_each(|_| self.out.close());
