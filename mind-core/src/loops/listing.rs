@@ -161,7 +161,13 @@ impl<'a> Printer<'a> {
                 format!("{} = {} filled up to {}", name(var), name(of), self.len(*var))
             }
             Statement::Whole { var, of, len, .. } => {
-                format!("{} = {} of {} behind {}", name(var), self.len(*var), name(of), self.size(len))
+                format!(
+                    "{} = first {} of {}, of which {} count",
+                    name(var),
+                    self.len(*var),
+                    name(of),
+                    self.size(len)
+                )
             }
             Statement::CopyInto { to, from } => format!("{} := {}", self.part(to), self.part(from)),
             Statement::Fill(part, neutral) => format!("{} := {}", self.part(part), of_neutral(*neutral)),

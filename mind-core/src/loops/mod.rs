@@ -337,11 +337,11 @@ pub enum Statement {
         /// Whether the array is written.
         written: bool,
     },
-    /// Defines a block that begins with the elements of a short row. The elements behind it are any.
+    /// Defines a block whose first elements are those of a short row. The others are arbitrary.
     Whole {
         /// The block.
         var: Var,
-        /// An array in place of the block, for a row behind which memory ends too soon.
+        /// The array that is used instead if the slice is shorter than a block.
         spare: Var,
         /// The slice that begins with the row.
         of: Var,

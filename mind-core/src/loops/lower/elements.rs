@@ -119,7 +119,7 @@ impl Lowering<'_> {
         let outer = self.nest.row_axes..self.rank() - 1;
         let in_lanes: Vec<LaneFold> = sums.iter().flatten().cloned().collect();
         outer.clone().for_each(|axis| self.open(axis, &in_lanes));
-        // Short rows are folded as one block. Stores of them have no block, since not all of it could be stored.
+        // A pass that only stores is not computed as a block, which would be stored beyond its row.
         let block = self.short.filter(|_| !in_lanes.is_empty());
         self.slices(&mut variables, block.is_some());
         let width = match self.frame {
@@ -155,7 +155,7 @@ impl Lowering<'_> {
     }
 
     /// Borrows the part of each captured slice that one run along the innermost axis accesses.
-    /// If `blocks` are read that begin with short rows, the part that is read does not end.
+    /// With `blocks`, a part that is read extends to the end of its slice, since a short row fills a part of a block.
     fn slices(&mut self, variables: &mut Variables, blocks: bool) {
         let (inner, len) = (self.rank() - 1, self.inner_len());
         let run = |along: Along| matches!(along, Along::Consecutive).then(|| len.clone());

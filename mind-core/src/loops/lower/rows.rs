@@ -71,7 +71,7 @@ pub(super) struct Lowering<'a> {
     pub(super) block_row: Option<Var>,
     /// The row of a product's sums.
     pub(super) sums: Option<Var>,
-    /// The length of the block as which each row is computed, if rows have no more elements.
+    /// The length of the block as which a whole row is computed, if rows are at most as long.
     pub(super) short: Option<usize>,
     pub(super) out: Writer,
 }
@@ -154,23 +154,23 @@ impl<'a> Lowering<'a> {
         totals.collect()
     }
 
-    /// Loops over rows of at most `most` elements, as blocks of this length or half of it, and loops over longer rows.
-    /// Run time decides which of these run.
+    /// Three versions of the loops, of which one runs: rows are blocks of `most / 2` elements, blocks of `most`
+    /// elements, or longer.
     fn short_or_long_rows(&mut self, most: usize) {
         let len = self.inner_len();
         let totals = self.totals.clone();
-        for (longer, block) in [(None, Some(most / 2)), (Some(most / 2), Some(most)), (Some(most), None)] {
+        for (above, block) in [(None, Some(most / 2)), (Some(most / 2), Some(most)), (Some(most), None)] {
             if let Some(block) = block {
                 self.out.open(Head::If { less: len.clone(), than: Size::known(block + 1) });
             }
-            if let Some(longer) = longer {
-                self.out.open(Head::If { less: Size::known(longer), than: len.clone() });
+            if let Some(above) = above {
+                self.out.open(Head::If { less: Size::known(above), than: len.clone() });
                 self.totals = totals.iter().map(|total| self.with_own_chain(total)).collect();
                 self.numbers.clear();
             }
             self.short = block;
             self.all_rows();
-            longer.iter().for_each(|_| self.out.close());
+            above.iter().for_each(|_| self.out.close());
             block.iter().for_each(|_| self.out.close());
         }
     }
@@ -198,8 +198,8 @@ impl<'a> Lowering<'a> {
         self.end_folds(0);
     }
 
-    /// The most elements of a row that is computed as one block, if rows of unknown length are folded and a block may
-    /// read what stands behind a row.
+    /// The most elements of a row that is computed as one block. `None` unless rows of unknown length are folded and
+    /// elements beyond a row may be read.
     fn short_rows(&self) -> Option<usize> {
         let is_open = matches!(self.frame, Frame::Nest)
             && self.is_one_run()
