@@ -28,20 +28,20 @@ enum Kind {
     End,
 }
 
-/// What a call of a function of an eval cannot do.
+/// The error of a call.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// A module that this tool does not have.
+    /// An unknown module.
     #[error("there is no module `{0}`")]
     Module(String),
-    /// A function that the module does not have.
+    /// An unknown function of a module.
     #[error("the module has no function `{0}`")]
     Function(String),
-    /// An input of another form.
-    #[error("the input does not have the form of the eval's: {0}")]
+    /// An input that is not of the type that the function takes.
+    #[error("cannot read the input: {0}")]
     Input(#[from] serde_json::Error),
-    /// Numbers that are too many or too few for their shape.
-    #[error("the input does not have the shape of the eval's: {0}")]
+    /// A number of elements that does not fit the shape.
+    #[error("the input has the wrong shape: {0}")]
     Shape(#[from] mind::Error),
 }
 

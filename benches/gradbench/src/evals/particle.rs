@@ -19,25 +19,21 @@ mind::mind! {
         place * place
     }
 
-    /// Euler's method with the gradient of the potential by forward mode.
-    fn by_forward(w: f64) -> f64 {
-        let (_, _, x, v) = while (next, vn, _x, _v) =
-            ([0.0, 8.0], [0.75, 0.0], [0.0, 8.0], [0.75, 0.0]) if next[1] >= 0.0, at most = 1000
-        {
-            (next + 0.1 * vn, vn - 0.1 * jacobian(potential, wrt = x, mode = forward)(next, w), next, vn)
+    /// The gradient of the potential with respect to `x`, by forward or reverse mode.
+    fn slope(x: f64[2], w: f64, const forward: bool) {
+        if forward { jacobian(potential, wrt = x, mode = forward)(x, w) } else { grad(potential, wrt = x)(x, w) }
+    }
+
+    /// Euler's method from a place and a speed, until the particle is below the axis.
+    fn path(x: f64[2], v: f64[2], w: f64, const forward: bool) {
+        let (_, _, x, v) = while (next, next_v, _x, _v) = (x, v, x, v) if next[1] >= 0.0, at most = 1000 {
+            (next + 0.1 * next_v, next_v - 0.1 * slope(next, w, forward = forward), next, next_v)
         };
         target(x, v)
     }
 
-    /// The same by reverse mode.
-    fn by_reverse(w: f64) -> f64 {
-        let (_, _, x, v) = while (next, vn, _x, _v) =
-            ([0.0, 8.0], [0.75, 0.0], [0.0, 8.0], [0.75, 0.0]) if next[1] >= 0.0, at most = 1000
-        {
-            (next + 0.1 * vn, vn - 0.1 * grad(potential, wrt = x)(next, w), next, vn)
-        };
-        target(x, v)
-    }
+    fn by_forward(w: f64) -> f64 { path([0.0, 8.0], [0.75, 0.0], w, forward = true) }
+    fn by_reverse(w: f64) -> f64 { path([0.0, 8.0], [0.75, 0.0], w, forward = false) }
 
     fn forward_over_forward(w: f64) -> f64 { jacobian(by_forward, wrt = w, mode = forward)(w) }
     fn forward_over_reverse(w: f64) -> f64 { jacobian(by_reverse, wrt = w, mode = forward)(w) }

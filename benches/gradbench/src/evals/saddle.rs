@@ -12,54 +12,37 @@ mind::mind! {
 
     fn length(x: f64[2]) -> f64 { sqrt(sum(x * x)) }
 
-    /// The `y` of the maximum, by ascent from `start` with gradients by forward mode.
-    fn top_by_forward(x: f64[2], start: f64[2]) -> f64[2] {
-        let slope = jacobian(height, wrt = y, mode = forward)(x, start);
-        let (y, _, _, _, _, _) = while (y, top, slope, eta, steps, goes) =
-            (start, height(x, start), slope, 1e-5, 0, length(slope) > 1e-5) if goes, at most = 2000
+    /// The gradient with respect to `y`, by forward or reverse mode.
+    fn slope(x: f64[2], y: f64[2], const forward: bool) {
+        if forward { jacobian(height, wrt = y, mode = forward)(x, y) } else { grad(height, wrt = y)(x, y) }
+    }
+
+    /// The `y` of the maximum, by gradient ascent from `start`.
+    fn top(x: f64[2], start: f64[2], const forward: bool) {
+        let first = slope(x, start, forward = forward);
+        let (y, _, _, _, _, _) = while (y, above, slope_y, eta, steps, goes) =
+            (start, height(x, start), first, 1e-5, 0, length(first) > 1e-5) if goes, at most = 2000
         {
-            let next = y + eta * slope;
+            let next = y + eta * slope_y;
             if steps == 10 {
-                (y, top, slope, 2.0 * eta, 0, goes)
+                (y, above, slope_y, 2.0 * eta, 0, goes)
             } else if length(y - next) <= 1e-5 {
-                (y, top, slope, eta, steps, false)
+                (y, above, slope_y, eta, steps, false)
             } else {
-                let above = height(x, next);
-                if above > top {
-                    let slope = jacobian(height, wrt = y, mode = forward)(x, next);
-                    (next, above, slope, eta, steps + 1, length(slope) > 1e-5)
+                let higher = height(x, next);
+                if higher > above {
+                    let there = slope(x, next, forward = forward);
+                    (next, higher, there, eta, steps + 1, length(there) > 1e-5)
                 } else {
-                    (y, top, slope, eta / 2.0, 0, goes)
+                    (y, above, slope_y, eta / 2.0, 0, goes)
                 }
             }
         };
         y
     }
 
-    /// The same with gradients by reverse mode.
-    fn top_by_reverse(x: f64[2], start: f64[2]) -> f64[2] {
-        let slope = grad(height, wrt = y)(x, start);
-        let (y, _, _, _, _, _) = while (y, top, slope, eta, steps, goes) =
-            (start, height(x, start), slope, 1e-5, 0, length(slope) > 1e-5) if goes, at most = 2000
-        {
-            let next = y + eta * slope;
-            if steps == 10 {
-                (y, top, slope, 2.0 * eta, 0, goes)
-            } else if length(y - next) <= 1e-5 {
-                (y, top, slope, eta, steps, false)
-            } else {
-                let above = height(x, next);
-                if above > top {
-                    let slope = grad(height, wrt = y)(x, next);
-                    (next, above, slope, eta, steps + 1, length(slope) > 1e-5)
-                } else {
-                    (y, top, slope, eta / 2.0, 0, goes)
-                }
-            }
-        };
-        y
-    }
-
+    fn top_by_forward(x: f64[2], start: f64[2]) -> f64[2] { top(x, start, forward = true) }
+    fn top_by_reverse(x: f64[2], start: f64[2]) -> f64[2] { top(x, start, forward = false) }
     fn by_forward(x: f64[2], start: f64[2]) -> f64 { height(x, top_by_forward(x, start)) }
     fn by_reverse(x: f64[2], start: f64[2]) -> f64 { height(x, top_by_reverse(x, start)) }
 
