@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs a Python tool of GradBench on one thread, so that a time includes waiting for the result.
+"""Runs a Python tool of GradBench on one thread, and waits for its results.
 
     one_thread.py CHECKOUT/python/gradbench/gradbench/tools/TOOL/run.py
 

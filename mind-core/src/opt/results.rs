@@ -1,4 +1,4 @@
-//! Results of loops: a value that nothing reads is not stacked, and a value is stacked once.
+//! Removes stacked results of loops that nothing reads, and results that are equal to another one.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -23,7 +23,7 @@ pub fn is_finite<T: Number>(x: T) -> bool {
 /// `chosen` if the condition holds, otherwise `other`.
 #[inline(always)]
 pub fn choose<T: Copy>(condition: bool, chosen: T, other: T) -> T {
-    // By `if`, two choices with one condition would be two paths, and LLVM would compute what stands between them twice.
+    // With `if`, LLVM turned two choices by one condition into two paths, and computed the code between them on both.
     std::hint::select_unpredictable(condition, chosen, other)
 }
 

@@ -350,7 +350,7 @@ pub(super) trait Add: Copy {
 const fn order<T: Add>(pieces: usize) -> [i32; 16] {
     let mut order = [0; 16];
     let mut word = 0;
-    // `sum` leaves elements out that are narrower than a word.
+    // `sum` does not sum elements that are narrower than a word.
     while T::WORDS > 0 && word < 4 * pieces {
         let row = word / T::WORDS;
         order[word] = (row % pieces * 4 + row / pieces * T::WORDS + word % T::WORDS) as i32;
@@ -393,7 +393,7 @@ macro_rules! add_integers {
                 _mm256_castsi256_ps(match size_of::<Self>() {
                     8 => _mm256_add_epi64(a, b),
                     4 => _mm256_add_epi32(a, b),
-                    _ => unreachable!("`sum` leaves narrower elements out"),
+                    _ => unreachable!("`sum` does not sum narrower elements"),
                 })
             },
             {
@@ -401,7 +401,7 @@ macro_rules! add_integers {
                 _mm512_castsi512_ps(match size_of::<Self>() {
                     8 => _mm512_add_epi64(a, b),
                     4 => _mm512_add_epi32(a, b),
-                    _ => unreachable!("`sum` leaves narrower elements out"),
+                    _ => unreachable!("`sum` does not sum narrower elements"),
                 })
             }
         );)*
