@@ -26,8 +26,8 @@ pub use crate::kernels::matmul::{
 };
 pub use crate::kernels::monoid::{Folded, Max, Min, Monoid, Product, Sum};
 pub use crate::kernels::reduce::{
-    Reduce, chain_scratch, combine_columns, combine_lanes, reduce_lanes, settle, settle_lanes, settled, sum,
-    sum_columns,
+    Reduce, chain_scratch, combine_chains, combine_columns, combine_lane_chains, combine_lanes,
+    combine_last_chains, reduce_lanes, sum, sum_columns,
 };
 pub use crate::kernels::roofline;
 pub use crate::kernels::rows::{sum_rows, sum_rows_of};

@@ -1,8 +1,8 @@
 //! Sizes by which loops are cut. The loops that the compiler emits cut sums in the same way as the run time. They leave
 //! out the run time's decisions where sizes are known at compile time.
 
-/// The number of values that are added one after the other before their sum is settled. The error of `n` values is at
-/// most `(n - 1) / 2` epsilons, which has to stay below `4 log2(n)`.
+/// The number of values that are added one after the other before the rounding error is corrected. The error of `n`
+/// values is at most `(n - 1) / 2` epsilons, which has to stay below `4 log2(n)`.
 pub const CHAIN: usize = 32;
 
 /// The same in each lane of a sum in 16 lanes or more. Such a sum has 16 times as many elements or more, so the bound

@@ -406,6 +406,8 @@ fn every_kind_of_loop_computes_what_the_interpreter_does() {
         "Chunks",
         "Columns",
         "Combine",
+        "CombineChains",
+        "CombineChains in lanes",
         "Copy",
         "CopyInto",
         "Cut",
@@ -420,8 +422,6 @@ fn every_kind_of_loop_computes_what_the_interpreter_does() {
         "Padded",
         "ProductRow",
         "PutBack",
-        "Settle",
-        "Settle in lanes",
         "Size",
         "Store",
         "SumColumns",
@@ -447,7 +447,7 @@ fn kinds_of_statements(module: &Module) -> Vec<String> {
                     rest.extend(body);
                     word(format!("{head:?}"))
                 }
-                Statement::Settle { lanes: true, .. } => Some("Settle in lanes".to_owned()),
+                Statement::CombineChains { lanes: true, .. } => Some("CombineChains in lanes".to_owned()),
                 simple => word(format!("{simple:?}")),
             });
         }

@@ -64,7 +64,7 @@ fn of_blocks(epilogue: &Epilogue) -> &'static str {
 
 fn run(listing: &Listing<'_>, loops: &Loops) -> String {
     match &loops.run {
-        Run::Here => "inline".to_owned(),
+        Run::Inline => "inline".to_owned(),
         Run::Dispatched => "by the machine's SIMD level".to_owned(),
         Run::Cut(Cut { axis, steps, elements, .. }) => {
             let [steps, elements] = [steps, elements].map(|dim| listing.dim(dim));
@@ -178,7 +178,7 @@ impl<'a> Printer<'a> {
                 let mask = mask.as_ref().map(|mask| format!(" if {}", name(mask))).unwrap_or_default();
                 format!("{} {value} into {place}{mask}", monoid.label)
             }
-            Statement::Settle { sums, lost, chain, .. } => {
+            Statement::CombineChains { sums, lost, chain, .. } => {
                 let [sums, lost, chain] = [sums, lost, chain].map(|part| self.part(part));
                 format!("settle {chain} in {sums}, losing {lost}")
             }
@@ -239,7 +239,7 @@ impl<'a> Printer<'a> {
     fn lanes(&self, lanes: &Lanes) -> String {
         match lanes {
             Lanes::Array(var) => self.name(*var).to_owned(),
-            Lanes::Settled { sums, lost, last } => {
+            Lanes::Chained { sums, lost, last } => {
                 let [sums, lost, last] = [sums, lost, last].map(|var| self.name(*var));
                 format!("{sums} and {last}, having lost {lost}")
             }

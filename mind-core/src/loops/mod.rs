@@ -147,8 +147,8 @@ pub struct Total {
 /// How loops are called.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Run {
-    /// Inline: there is too little work to choose a SIMD level for.
-    Here,
+    /// There is too little work to choose a SIMD level for.
+    Inline,
     /// By the SIMD level of the machine.
     Dispatched,
     /// By the SIMD level, and cut along an axis for threads and for the tree of totals.
@@ -231,9 +231,9 @@ pub enum Expr {
 pub enum Lanes {
     /// An array.
     Array(Var),
-    /// Settled chains, and the last chain, which may be unsettled.
-    Settled {
-        /// The sums that the chains were settled to.
+    /// The sums of earlier chains, and the last chain, which has not been added yet.
+    Chained {
+        /// The sums of the chains before the last.
         sums: Var,
         /// The rounding errors of the sums.
         lost: Var,
@@ -373,7 +373,7 @@ pub enum Statement {
         mask: Option<Var>,
     },
     /// Adds chains to sums, and keeps the rounding errors.
-    Settle {
+    CombineChains {
         /// The monoid of the sums.
         monoid: &'static Monoid,
         /// The sums.
@@ -516,10 +516,10 @@ impl Holds {
 }
 
 impl Lanes {
-    /// The array of the lanes, or of the sums that chains were settled to.
+    /// The array of the lanes, or of the sums of chains.
     pub fn sums(&self) -> Var {
         match self {
-            Self::Array(sums) | Self::Settled { sums, .. } => *sums,
+            Self::Array(sums) | Self::Chained { sums, .. } => *sums,
         }
     }
 }

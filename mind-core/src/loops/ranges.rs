@@ -111,7 +111,7 @@ impl Statement {
             | Self::CopyInto { .. }
             | Self::Fill(..)
             | Self::Divide(..)
-            | Self::Settle { .. }
+            | Self::CombineChains { .. }
             | Self::Columns { .. }
             | Self::SumRows { .. }
             | Self::SumColumns { .. }

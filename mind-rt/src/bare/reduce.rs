@@ -14,7 +14,7 @@ use crate::{
         limit::limit,
         math::to_bool,
         monoid::{Folded, Max, Min, Monoid, Product, Sum},
-        reduce::{self, combine_row, settle},
+        reduce::{self, combine_chains, combine_row},
         rows::Folds,
     },
     parallel::{self, Split},
@@ -323,7 +323,7 @@ impl<'a, M: Monoid<T>, T: Number> Rows<'a, M, T> {
 impl<M: Monoid<T>, T: Number> Rows<'_, M, T> {
     #[inline(never)]
     fn over_outer(self) {
-        if !M::SETTLES {
+        if !M::IS_COMPENSATED {
             return dispatch(InTurn(self));
         }
         let (width, rows) = (self.width(), self);
@@ -384,7 +384,7 @@ impl<M: Monoid<T>, T: Number> Kernel for InTurn<'_, M, T> {
     }
 }
 
-/// Computes sums, in chains that are settled as in `kernels::reduce`.
+/// Computes sums, in chains, like `kernels::reduce`.
 struct InChains<'a, M, T> {
     rows: Rows<'a, M, T>,
     /// The current chain, for as many columns as are summed at a time.
@@ -419,7 +419,7 @@ impl<M: Monoid<T>, T: Number> Kernel for InChains<'_, M, T> {
                         Rows::<M, T>::combine(&x[first + row.position..], inner, chain);
                         row.advance();
                     }
-                    settle::<M, T>(out, lost, chain);
+                    combine_chains::<M, T>(out, lost, chain);
                 }
             }
             at.advance();

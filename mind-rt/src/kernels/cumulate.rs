@@ -40,7 +40,7 @@ pub enum By {
 }
 
 /// Combines at each position the elements along an axis up to it, in order. Sums are computed in chains of [`CHAIN`]
-/// elements, each of which is settled as in [`sum`](super::reduce::sum).
+/// elements, which are added up as in [`sum`](super::reduce::sum).
 ///
 /// # Panics
 /// If a slice does not have as many elements as the product of the extents.
@@ -95,9 +95,9 @@ fn columns<M: Monoid<T>, T: Number, const C: usize>(
     let Along { extents: [_, extent, inner], reverse, exclusive } = along;
     let [mut all, mut lost, mut chain] = [[M::NEUTRAL; C], [T::ZERO; C], [M::NEUTRAL; C]];
     for turn in 0..extent {
-        if M::SETTLES && turn > 0 && turn % CHAIN == 0 {
+        if M::IS_COMPENSATED && turn > 0 && turn % CHAIN == 0 {
             for column in 0..C {
-                (all[column], lost[column]) = M::settle(all[column], lost[column], chain[column]);
+                (all[column], lost[column]) = M::combine_chain(all[column], lost[column], chain[column]);
             }
             chain = [M::NEUTRAL; C];
         }
@@ -107,7 +107,7 @@ fn columns<M: Monoid<T>, T: Number, const C: usize>(
         for ((x, out), ((all, lost), chain)) in x.iter().zip(out).zip(state) {
             let with_own = M::combine(*chain, *x);
             let own = if exclusive { *chain } else { with_own };
-            *out = if M::SETTLES { M::settled(*all, *lost, own) } else { own };
+            *out = if M::IS_COMPENSATED { M::combine_last_chain(*all, *lost, own) } else { own };
             *chain = with_own;
         }
     }

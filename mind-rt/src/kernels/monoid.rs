@@ -13,8 +13,9 @@ pub trait Monoid<T>: Send + Sized + 'static {
     /// The neutral element: combining it with another element does not change that.
     const NEUTRAL: T;
 
-    /// Whether elements are combined in chains that are [settled](super::reduce::settle), as for sums.
-    const SETTLES: bool = false;
+    /// Whether chains are combined with a [correction](super::reduce::combine_chains) of the rounding error, as for
+    /// sums.
+    const IS_COMPENSATED: bool = false;
 
     /// Combines two elements.
     #[must_use]
@@ -23,14 +24,14 @@ pub trait Monoid<T>: Send + Sized + 'static {
     /// Combines a chain with `all`, whose rounding error so far is `lost`. Returns the result and its rounding error.
     #[must_use]
     #[inline(always)]
-    fn settle(all: T, lost: T, chain: T) -> (T, T) {
+    fn combine_chain(all: T, lost: T, chain: T) -> (T, T) {
         (Self::combine(all, chain), lost)
     }
 
-    /// As [`settle`](Self::settle) for the last chain, after which the rounding error is not needed.
+    /// As [`combine_chain`](Self::combine_chain) for the last chain, after which the rounding error is not needed.
     #[must_use]
     #[inline(always)]
-    fn settled(all: T, _lost: T, chain: T) -> T {
+    fn combine_last_chain(all: T, _lost: T, chain: T) -> T {
         Self::combine(all, chain)
     }
 }
@@ -53,7 +54,7 @@ pub struct Product;
 
 impl<T: Number> Monoid<T> for Sum {
     const NEUTRAL: T = T::ZERO;
-    const SETTLES: bool = true;
+    const IS_COMPENSATED: bool = true;
 
     #[inline(always)]
     fn combine(a: T, b: T) -> T {
@@ -61,12 +62,12 @@ impl<T: Number> Monoid<T> for Sum {
     }
 
     #[inline(always)]
-    fn settle(all: T, lost: T, chain: T) -> (T, T) {
+    fn combine_chain(all: T, lost: T, chain: T) -> (T, T) {
         all.plus_chain(lost, chain)
     }
 
     #[inline(always)]
-    fn settled(all: T, lost: T, chain: T) -> T {
+    fn combine_last_chain(all: T, lost: T, chain: T) -> T {
         all.plus(chain.minus(lost))
     }
 }

@@ -2,12 +2,12 @@
 //! [monoid](super::monoid), for which each lane is one chain.
 //!
 //! Element `i` of a sum belongs to lane `i % LANES`, and the lanes are added as a tree at the end. A lane adds chains
-//! of [`CHAIN_IN_LANES`] elements in order. It [`settle`]s each chain: it adds the chain to the lane's sum and corrects
-//! for the rounding error so far. The last chain also takes the elements after the last whole block. So an element
-//! is rounded [`CHAIN_IN_LANES`] times and a few more, however many elements the sum has. The order depends only on the
-//! length, so a sum has the same bits at every SIMD level.
+//! of [`CHAIN_IN_LANES`] elements in order. [`combine_chains`] adds each chain to the lane's sum and corrects for the
+//! rounding error so far. The last chain also takes the elements after the last whole block. So an element is rounded
+//! [`CHAIN_IN_LANES`] times and a few more, however many elements the sum has. The order depends only on the length,
+//! so a sum has the same bits at every SIMD level.
 //!
-//! Sums over outer axes are chains of rows that are settled likewise, here and in generated loops.
+//! Sums over outer axes are chains of rows that are added up likewise, here and in generated loops.
 //!
 //! Three rules keep the lanes of a loop in the fewest registers that hold them. Without each of them, loops were
 //! measured to take three to nine times as long:
@@ -38,21 +38,21 @@ use crate::simd::{Kernel, dispatch};
 /// # Panics
 /// If the slices differ in length.
 #[inline(always)]
-pub fn settle<M: Monoid<T>, T: Number>(sums: &mut [T], lost: &mut [T], chains: &[T]) {
+pub fn combine_chains<M: Monoid<T>, T: Number>(sums: &mut [T], lost: &mut [T], chains: &[T]) {
     check(sums.len() == lost.len() && sums.len() == chains.len(), "sums and their chains differ in number");
     for ((sum, lost), chain) in sums.iter_mut().zip(lost).zip(chains) {
-        (*sum, *lost) = M::settle(*sum, *lost, *chain);
+        (*sum, *lost) = M::combine_chain(*sum, *lost, *chain);
     }
 }
 
-/// As [`settle`], for chains that were added up in registers, and stay in registers throughout their loop.
+/// As [`combine_chains`], for chains that were added up in registers, and stay in registers throughout their loop.
 #[inline(always)]
-pub fn settle_lanes<M: Monoid<T>, T: Number, const L: usize>(
+pub fn combine_lane_chains<M: Monoid<T>, T: Number, const L: usize>(
     sums: &mut [T],
     lost: &mut [T; L],
     chains: [T; L],
 ) {
-    settle::<M, T>(sums, lost, &from_registers(chains));
+    combine_chains::<M, T>(sums, lost, &from_registers(chains));
 }
 
 /// Moves lanes that were added up in a loop to memory. The loop keeps them in registers, however the lanes are used
@@ -64,18 +64,18 @@ fn from_registers<T: Number, const L: usize>(lanes: [T; L]) -> [T; L] {
 
 /// Combines the sums with their last chains. The rounding errors after that are not needed.
 #[inline(always)]
-pub fn settled<M: Monoid<T>, T: Number, const L: usize>(
+pub fn combine_last_chains<M: Monoid<T>, T: Number, const L: usize>(
     mut sums: [T; L],
     lost: [T; L],
     chains: [T; L],
 ) -> [T; L] {
     for ((sum, lost), chain) in sums.iter_mut().zip(lost).zip(chains) {
-        *sum = M::settled(*sum, lost, chain);
+        *sum = M::combine_last_chain(*sum, lost, chain);
     }
     sums
 }
 
-/// Sums of columns: adds up rows that are `stride` apart, in chains that are settled.
+/// Sums of columns: adds up rows that are `stride` apart, in chains.
 ///
 /// # Panics
 /// If a row is not inside `elements`, or `chain` or `lost` has fewer elements than `sums`.
@@ -145,7 +145,7 @@ fn columns_at_level<T: Number>(
         for i in whole..rows {
             combine_row::<Sum, _>(chain, row(i));
         }
-        settle::<Sum, T>(sums, lost, chain);
+        combine_chains::<Sum, T>(sums, lost, chain);
     }
 }
 
@@ -284,27 +284,27 @@ element_types!(numbers => reduce!);
 #[inline(always)]
 fn by_lanes<M: Monoid<T>, T: Number, const L: usize>(elements: &[T]) -> [T; L] {
     let (blocks, rest) = elements.as_chunks::<L>();
-    if !M::SETTLES || blocks.len() <= CHAIN_IN_LANES {
+    if !M::IS_COMPENSATED || blocks.len() <= CHAIN_IN_LANES {
         return with_rest::<M, T, L>(chain_by_lanes::<M, T, L>(blocks), rest);
     }
     let (mut sums, mut lost, mut last) = ([T::ZERO; L], [T::ZERO; L], [T::ZERO; L]);
     for (i, blocks) in blocks.chunks(CHAIN_IN_LANES).enumerate() {
         if i > 0 {
-            settle::<M, T>(&mut sums, &mut lost, &last);
+            combine_chains::<M, T>(&mut sums, &mut lost, &last);
         }
         last = chain_by_lanes::<M, T, L>(blocks);
     }
-    settled::<M, T, L>(sums, lost, with_rest::<M, T, L>(last, rest))
+    combine_last_chains::<M, T, L>(sums, lost, with_rest::<M, T, L>(last, rest))
 }
 
 /// The lanes of [`Reduce::lane_fold`] for elements that are computed while they are folded. The loop itself is in the
-/// generated code: a closure would be compiled for no SIMD level. Settling, which only long rows need, is compiled once
-/// per type.
+/// generated code: a closure would be compiled for no SIMD level. Only long rows have several chains. Combining
+/// chains is compiled once per type.
 pub struct Chains<M, T, const L: usize> {
     sums: [T; L],
     lost: [T; L],
     last: [T; L],
-    /// Whether a chain has been settled.
+    /// Whether an earlier chain has been added to the sums.
     are_several: bool,
     by: PhantomData<M>,
 }
@@ -323,11 +323,11 @@ impl<M: Monoid<T>, T: Number, const L: usize> Chains<M, T, L> {
     /// chain's elements into new lanes, which start as [`Monoid::NEUTRAL`].
     #[inline(always)]
     pub fn begin(&mut self, at: usize, blocks: usize) -> usize {
-        if !M::SETTLES {
+        if !M::IS_COMPENSATED {
             return blocks;
         }
         if at > 0 {
-            settle_apart::<M, T>(&mut self.sums, &mut self.lost, &self.last);
+            combine_chains_outlined::<M, T>(&mut self.sums, &mut self.lost, &self.last);
             self.are_several = true;
         }
         blocks.min(at + CHAIN_IN_LANES)
@@ -349,21 +349,21 @@ impl<M: Monoid<T>, T: Number, const L: usize> Chains<M, T, L> {
     #[inline(always)]
     pub fn fold(&self, mut last: [T; L]) -> T {
         if self.are_several {
-            settled_apart::<M, T>(&self.sums, &self.lost, &mut last);
+            combine_last_chains_outlined::<M, T>(&self.sums, &self.lost, &mut last);
         }
         reduce_lanes::<M, _, _>(last)
     }
 }
 
 #[inline(never)]
-fn settle_apart<M: Monoid<T>, T: Number>(sums: &mut [T], lost: &mut [T], chains: &[T]) {
-    settle::<M, T>(sums, lost, chains);
+fn combine_chains_outlined<M: Monoid<T>, T: Number>(sums: &mut [T], lost: &mut [T], chains: &[T]) {
+    combine_chains::<M, T>(sums, lost, chains);
 }
 
 #[inline(never)]
-fn settled_apart<M: Monoid<T>, T: Number>(sums: &[T], lost: &[T], chains: &mut [T]) {
+fn combine_last_chains_outlined<M: Monoid<T>, T: Number>(sums: &[T], lost: &[T], chains: &mut [T]) {
     for ((sum, lost), chain) in sums.iter().zip(lost).zip(chains) {
-        *chain = M::settled(*sum, *lost, *chain);
+        *chain = M::combine_last_chain(*sum, *lost, *chain);
     }
 }
 

@@ -68,7 +68,7 @@ pub(super) fn defined(statement: &Statement) -> Vec<Var> {
         | Statement::Divide(..)
         | Statement::Store(..)
         | Statement::Combine { .. }
-        | Statement::Settle { .. }
+        | Statement::CombineChains { .. }
         | Statement::Columns { .. }
         | Statement::SumRows { .. }
         | Statement::SumColumns { .. }

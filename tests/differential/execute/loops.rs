@@ -67,7 +67,7 @@ impl Run<'_> {
                 let starts = [0].into_iter().chain(ends.clone());
                 starts.zip(ends).filter(|(start, end)| start < end).collect()
             }
-            How::Here | How::Dispatched => vec![(0, 1)],
+            How::Inline | How::Dispatched => vec![(0, 1)],
         };
         let is_cut = matches!(loops.run, How::Cut(_));
         // Scratch memory is cut like the sums that it is for.
@@ -204,7 +204,7 @@ impl Run<'_> {
 fn last(loops: &Loops, run: &Run<'_>) -> usize {
     match &loops.run {
         How::Cut(cut) => run.size(&cut.steps),
-        How::Here | How::Dispatched => 1,
+        How::Inline | How::Dispatched => 1,
     }
 }
 
@@ -324,9 +324,9 @@ impl<'m, 'p> Machine<'m, 'p> {
                     self.write(&part, &all);
                 }
             }
-            Statement::Settle { monoid, sums, lost, chain, .. } => {
+            Statement::CombineChains { monoid, sums, lost, chain, .. } => {
                 let [mut all, mut loses, chains] = [sums, lost, chain].map(|part| self.read(part));
-                settle(monoid, &mut all, &mut loses, &chains);
+                combine_chains(monoid, &mut all, &mut loses, &chains);
                 self.write(sums, &all);
                 self.write(lost, &loses);
             }
@@ -444,9 +444,9 @@ impl<'m, 'p> Machine<'m, 'p> {
     fn lanes(&self, lanes: &Lanes, monoid: &Monoid) -> Elements {
         match lanes {
             Lanes::Array(var) => self.array(*var).clone(),
-            Lanes::Settled { sums, lost, last } => {
+            Lanes::Chained { sums, lost, last } => {
                 let [mut sums, mut lost, last] = [sums, lost, last].map(|var| self.array(*var).clone());
-                settle(monoid, &mut sums, &mut lost, &last);
+                combine_chains(monoid, &mut sums, &mut lost, &last);
                 sums
             }
         }
@@ -539,11 +539,11 @@ impl<'m, 'p> Machine<'m, 'p> {
 }
 
 /// Adds chains to sums like the run time.
-fn settle(monoid: &Monoid, sums: &mut Elements, lost: &mut Elements, chains: &Elements) {
+fn combine_chains(monoid: &Monoid, sums: &mut Elements, lost: &mut Elements, chains: &Elements) {
     each_number!(sums, sums => {
         let (lost, chains) = (Element::unwrap_mut(lost), Element::unwrap(chains));
         match monoid.is_compensated {
-            true => rt::settle::<rt::Sum, _>(sums, lost, chains),
+            true => rt::combine_chains::<rt::Sum, _>(sums, lost, chains),
             false => {
                 assert_eq!(sums.len(), chains.len(), "as many chains as sums");
                 for (sum, chain) in sums.iter_mut().zip(chains) {

@@ -1,8 +1,8 @@
 //! Chains: the numbers that a sum adds one after the other.
 //!
-//! The sums of the run time add chains of at most [`CHAIN`] numbers. Each chain is then settled: it is added to the
-//! sum, and the rounding error is kept. This bounds the error of the sum. Sums in nests do the same: one of the loops
-//! that add to a sum is split into chains, and the sum is settled after each chain.
+//! The sums of the run time add chains of at most [`CHAIN`] numbers. Each chain is then added to the sum, and the
+//! rounding error is kept. This bounds the error of the sum. Sums in nests do the same: one of the loops that add to a
+//! sum is split into chains, each of which is added to the sum at its end.
 
 use mind_shape::loops::CHAIN;
 

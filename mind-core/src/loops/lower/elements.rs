@@ -306,7 +306,13 @@ impl Lowering<'_> {
                 Some(chains) => {
                     self.array(rest, sum.of);
                     let [sums, lost, chain] = [sum.sums, chains.lost, rest].map(Part::whole);
-                    back.push(Statement::Settle { monoid: sum.of.monoid, sums, lost, chain, lanes: true });
+                    back.push(Statement::CombineChains {
+                        monoid: sum.of.monoid,
+                        sums,
+                        lost,
+                        chain,
+                        lanes: true,
+                    });
                 }
                 None => {
                     let chain = sum.last.unwrap_or(sum.chain());

@@ -153,7 +153,7 @@ fn finished(mut lowering: Lowering<'_>) -> Writer {
 fn loops(captures: Captures, out: Writer, depends_on_fusing: bool) -> Loops {
     let (variables, body) = out.finish();
     // A kernel runs the loops at its SIMD level.
-    let run = Run::Here;
+    let run = Run::Inline;
     Loops { captures: captures.all, variables, body, totals: Vec::new(), run, depends_on_fusing }
 }
 

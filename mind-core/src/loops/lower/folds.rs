@@ -1,4 +1,4 @@
-//! Accumulates folds in lanes, arrays or scratch memory. Sums are accumulated in chains, which are settled.
+//! Accumulates folds in lanes, arrays or scratch memory. Sums are accumulated in chains, which are then added up.
 
 use std::ops::Range;
 
@@ -26,7 +26,8 @@ pub(super) struct LaneFold {
     /// The chains and their variables, if there is more than one chain.
     pub(super) chains: Option<Chains>,
     /// The chain before the current one, if the loop that is split into chains is the only one that adds to the fold.
-    /// It is settled when the next chain begins. The last chain also takes the elements after the whole blocks.
+    /// It is added to the sums when the next chain begins. The last chain also takes the elements after the whole
+    /// blocks.
     pub(super) last: Option<Var>,
 }
 
@@ -241,7 +242,7 @@ impl<'a> Lowering<'a> {
             };
             if let Some(last) = last {
                 self.out.open(Head::If { less: Size::known(0), than: first.into() });
-                self.settle(*sums, lost, *last, *of, false);
+                self.combine_chain(*sums, lost, *last, *of, false);
                 self.out.close();
             }
             self.array(chain, *of);
@@ -249,7 +250,7 @@ impl<'a> Lowering<'a> {
         (first.into(), end.into())
     }
 
-    /// Settles the chains of an axis, and closes the loop over them.
+    /// Adds the chains of an axis to their sums, and closes the loop over them.
     pub(super) fn close_chains(&mut self, axis: usize, sums: &[LaneFold]) {
         if self.chains(axis, sums).is_none() {
             return;
@@ -261,11 +262,11 @@ impl<'a> Lowering<'a> {
             let statement = match place {
                 PartialSums::Arrays(_) => {
                     let [lost, chain] = [lost, chain].map(Part::whole);
-                    Statement::Settle { monoid, sums, lost, chain, lanes: true }
+                    Statement::CombineChains { monoid, sums, lost, chain, lanes: true }
                 }
                 PartialSums::Scratch | PartialSums::Target => {
                     let [lost, chain] = [lost, chain].map(|of| self.part(of, view, axis));
-                    Statement::Settle { monoid, sums, lost, chain, lanes: false }
+                    Statement::CombineChains { monoid, sums, lost, chain, lanes: false }
                 }
             };
             self.out.push(statement);
@@ -276,16 +277,16 @@ impl<'a> Lowering<'a> {
             };
             match last {
                 Some(last) => self.out.push(Statement::Assign { to: *last, from: chain }),
-                None => self.settle(*sums, lost, chain, *of, true),
+                None => self.combine_chain(*sums, lost, chain, *of, true),
             }
         }
         self.out.close();
     }
 
     /// Adds chains to sums that are arrays.
-    pub(super) fn settle(&mut self, sums: Var, lost: Var, chain: Var, of: Element, lanes: bool) {
+    pub(super) fn combine_chain(&mut self, sums: Var, lost: Var, chain: Var, of: Element, lanes: bool) {
         let [sums, lost, chain] = [sums, lost, chain].map(Part::whole);
-        self.out.push(Statement::Settle { monoid: of.monoid, sums, lost, chain, lanes });
+        self.out.push(Statement::CombineChains { monoid: of.monoid, sums, lost, chain, lanes });
     }
 
     /// The most iterations of a loop in a chain, if sums have chains of the loop.
@@ -334,7 +335,7 @@ impl LaneFold {
     /// The lanes after all elements have been added.
     pub(super) fn in_lanes(&self) -> Lanes {
         match (self.chains, self.last) {
-            (Some(Chains { lost, .. }), Some(last)) => Lanes::Settled { sums: self.sums, lost, last },
+            (Some(Chains { lost, .. }), Some(last)) => Lanes::Chained { sums: self.sums, lost, last },
             (Some(_) | None, _) => Lanes::Array(self.sums),
         }
     }

@@ -97,7 +97,7 @@ pub fn nest(plan: &Plan, nest: &Nest) -> LoweredNest {
     let (variables, body) = out.finish();
     let run = match (cut, known(&nest.extents)) {
         (Some(cut), _) => Run::Cut(cut),
-        (None, Some(elements)) if elements <= WORTH_DISPATCHING => Run::Here,
+        (None, Some(elements)) if elements <= WORTH_DISPATCHING => Run::Inline,
         (None, Some(_) | None) => Run::Dispatched,
     };
     LoweredNest::Looped(Loops {

@@ -75,7 +75,7 @@ impl Item<'_, '_> {
                 let implementation = split::implementation(self.body, fields, &names, &sizes);
                 format!("impl<{bounds}> rt::Split for Kernel{of_any} {{ {implementation} }}\n")
             }
-            Run::Here | Run::Dispatched => String::new(),
+            Run::Inline | Run::Dispatched => String::new(),
         };
         let run = format!("#[inline(always)] fn run(self) -> {output}");
         // A nest with functions such as `exp` takes the type parameter `by`, which decides whether they use fused
@@ -119,7 +119,7 @@ impl Item<'_, '_> {
                 let (steps, elements) = (self.body.extent(steps), self.body.extent(elements));
                 format!("rt::{run}({kernel}, {steps}, {elements}, {cost})")
             }
-            Run::Here => format!("rt::Kernel::run({kernel})"),
+            Run::Inline => format!("rt::Kernel::run({kernel})"),
             Run::Dispatched => format!("rt::dispatch({kernel})"),
         }
     }

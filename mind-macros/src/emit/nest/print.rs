@@ -203,15 +203,17 @@ impl<'a> Printer<'a> {
                     Some(mask) => format!("{place} = rt::choose({}, {all}, {place});", name(mask)),
                 }
             }
-            Statement::Settle { monoid, sums, lost, chain, lanes } => {
+            Statement::CombineChains { monoid, sums, lost, chain, lanes } => {
                 let rust = monoid.rust;
                 let [all, lost_all, chain_all] = [sums, lost, chain].map(|part| self.part(part));
                 match lanes {
                     false => {
-                        format!("rt::settle::<rt::{rust}, _>(&mut {all}, &mut {lost_all}, &{chain_all});")
+                        format!(
+                            "rt::combine_chains::<rt::{rust}, _>(&mut {all}, &mut {lost_all}, &{chain_all});"
+                        )
                     }
                     true => format!(
-                        "rt::settle_lanes::<rt::{rust}, _, _>(&mut {all}, &mut {}, {});",
+                        "rt::combine_lane_chains::<rt::{rust}, _, _>(&mut {all}, &mut {}, {});",
                         name(&lost.of),
                         name(&chain.of)
                     ),
@@ -307,9 +309,9 @@ impl<'a> Printer<'a> {
     fn lanes(&self, lanes: &Lanes, monoid: &Monoid) -> String {
         match lanes {
             Lanes::Array(var) => self.name(*var).to_owned(),
-            Lanes::Settled { sums, lost, last } => {
+            Lanes::Chained { sums, lost, last } => {
                 let [sums, lost, last] = [sums, lost, last].map(|var| self.name(*var));
-                format!("rt::settled::<rt::{}, _, _>({sums}, {lost}, {last})", monoid.rust)
+                format!("rt::combine_last_chains::<rt::{}, _, _>({sums}, {lost}, {last})", monoid.rust)
             }
         }
     }
