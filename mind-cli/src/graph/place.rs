@@ -70,7 +70,7 @@ pub fn place(picture: &Picture, layered: &Layered, measures: &[Measures]) -> Pla
                     wish(*place, layered, &x, &width, passes, if last { None } else { Some(downwards) })
                 })
                 .collect();
-            settle(&layered.rows[row], &wishes, &room, &mut x);
+            place_row(&layered.rows[row], &wishes, &room, &mut x);
         }
     }
     straighten(layered, &room, &mut x);
@@ -186,7 +186,7 @@ fn wish(
 
 /// Places a row so that the weighted sum of squared distances to the preferred positions is least and no two places
 /// overlap. Neighbours whose preferred positions conflict are placed side by side at the mean of these positions.
-fn settle(row: &[usize], wishes: &[(f64, f64)], room: &impl Fn(usize) -> (f64, f64), x: &mut [f64]) {
+fn place_row(row: &[usize], wishes: &[(f64, f64)], room: &impl Fn(usize) -> (f64, f64), x: &mut [f64]) {
     // After subtracting the space of all places to the left, only the order of the positions has to be kept.
     let mut offsets = Vec::with_capacity(row.len());
     let mut offset = 0.0;

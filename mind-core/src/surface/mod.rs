@@ -22,4 +22,4 @@ pub(crate) use format::essence;
 pub use format::{expression_in_file, format};
 pub use lex::lex;
 pub use lower::{function_names, lower, lower_with, lower_with_calls, parameter_names};
-pub use parse::{parse, parse_block, parse_closure, parse_expression, parse_function, settle_library};
+pub use parse::{parse, parse_block, parse_closure, parse_expression, parse_function, resolve_library_calls};

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 
 use mind_core::surface::{
     ast::{Body, Plain, Template},
-    parse_block, settle_library,
+    parse_block, resolve_library_calls,
 };
 use proc_macro2::{Delimiter, Group, Literal};
 use quote::ToTokens;
@@ -410,7 +410,7 @@ impl Received {
         let imports = package.imports()?;
         let read_body = |body: &mut Option<Body>| match body {
             Some(_) if packed.broken => *body = None,
-            Some(body) => settle_library(body, &imports.library),
+            Some(body) => resolve_library_calls(body, &imports.library),
             None => {}
         };
         let block_of_one = parse_block(packed.source.stream()).0;

@@ -4,7 +4,7 @@ use proc_macro2::{Delimiter, Ident, Span};
 
 use super::levels::{LevelKind, Operand, State};
 use super::parser::{Parser, is_keyword};
-use super::paths::settle_expression;
+use super::paths::resolve_expression_paths;
 use crate::diag::{Code, Diag, Site};
 use crate::surface::ast::{Body, Expression, Import, NodeKind};
 use crate::surface::habits;
@@ -46,7 +46,7 @@ impl Parser<'_> {
             Err(_) => (None, body),
         };
         let mut expression = Expression { imports, late, body, ty, site: start.to(self.before()) };
-        settle_expression(&mut expression);
+        resolve_expression_paths(&mut expression);
         expression
     }
 

@@ -7,7 +7,7 @@ use syn::buffer::Cursor;
 
 use super::literals::number;
 use super::parser::{Parser, Unexpected, is_transform};
-use super::paths::settle_block;
+use super::paths::resolve_block_paths;
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::surface::ast::{
     Block, Constant, ConstantKind, ConstantValue, Function, Import, Number, NumberValue, Parameter, Plain,
@@ -71,7 +71,7 @@ impl Parser<'_> {
         }
         block.unread.append(&mut self.refused);
         self.check_names(&mut block);
-        settle_block(&mut block);
+        resolve_block_paths(&mut block);
         block.stacks = block.named_stacks();
         if self.imports_lost {
             block.functions.iter_mut().for_each(|function| function.body = None);

@@ -8,8 +8,8 @@ use super::nesting::check_nesting;
 use crate::diag::{Diag, Diags, Site};
 pub(super) use parser::{OPERATORS, is_keyword};
 use parser::{Parser, Unexpected};
-use paths::settle_closure;
-pub use paths::settle_library;
+use paths::resolve_closure_paths;
+pub use paths::resolve_library_calls;
 
 mod bare;
 mod brackets;
@@ -162,7 +162,7 @@ impl Parser<'_> {
         let (parameters, result, site) = self.closure_signature()?;
         let body = self.closure_body().filter(|_| !self.imports_lost);
         let mut closure = Closure { imports, parameters, result, body, site };
-        settle_closure(&mut closure);
+        resolve_closure_paths(&mut closure);
         Ok(closure)
     }
 }

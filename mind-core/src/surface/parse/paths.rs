@@ -71,15 +71,15 @@ pub(super) fn separator(cursor: Cursor<'_>) -> Option<Cursor<'_>> {
     (first.as_char() == ':' && second.as_char() == ':').then_some(behind)
 }
 
-/// Resolves all paths and imports of a block; see [`settle`].
-pub(super) fn settle_block(block: &mut Block) {
+/// Resolves all paths and imports of a block; see [`resolve_paths`].
+pub(super) fn resolve_block_paths(block: &mut Block) {
     let mut items = Vec::new();
     block.items(&mut |name| items.push(name.clone()));
     let mut imports = std::mem::take(&mut block.imports);
     add_items(&mut imports, &items, block_bodies(block));
     let functions = block.functions.iter_mut().map(|function| &mut function.body);
     let templates = block.templates.iter_mut().map(|template| &mut template.body);
-    block.library = settle(&mut imports, functions.chain(templates).flatten());
+    block.library = resolve_paths(&mut imports, functions.chain(templates).flatten());
     block.imports = imports;
 }
 
@@ -88,23 +88,23 @@ fn block_bodies(block: &Block) -> impl Iterator<Item = &Body> + Clone {
     functions.chain(block.templates.iter().filter_map(|template| template.body.as_ref()))
 }
 
-/// As [`settle_block`].
-pub(super) fn settle_closure(closure: &mut Closure) {
+/// As [`resolve_block_paths`].
+pub(super) fn resolve_closure_paths(closure: &mut Closure) {
     let mut items = Vec::new();
     closure.items(&mut |name| items.push(name.clone()));
     let mut imports = std::mem::take(&mut closure.imports);
     add_items(&mut imports, &items, closure.body.iter());
-    settle(&mut imports, closure.body.iter_mut());
+    resolve_paths(&mut imports, closure.body.iter_mut());
     closure.imports = imports;
 }
 
-/// As [`settle_block`].
-pub(super) fn settle_expression(expression: &mut Expression) {
+/// As [`resolve_block_paths`].
+pub(super) fn resolve_expression_paths(expression: &mut Expression) {
     let mut items = Vec::new();
     expression.items(&mut |name| items.push(name.clone()));
     let mut imports = std::mem::take(&mut expression.imports);
     add_items(&mut imports, &items, [&expression.body].into_iter());
-    settle(&mut imports, [&mut expression.body].into_iter());
+    resolve_paths(&mut imports, [&mut expression.body].into_iter());
     expression.imports = imports;
 }
 
@@ -158,7 +158,7 @@ fn whole_path<'a>(callee: &Callee, imports: &'a [Import]) -> (Option<&'a Import>
 ///
 /// `nn` and the other files of the library are those of the library unless an import has the same name. An import
 /// through which a path goes is a module and not a function. Any other path is added as an import.
-fn settle<'a>(imports: &mut Vec<Import>, bodies: impl Iterator<Item = &'a mut Body>) -> Vec<Import> {
+fn resolve_paths<'a>(imports: &mut Vec<Import>, bodies: impl Iterator<Item = &'a mut Body>) -> Vec<Import> {
     let written = imports.clone();
     let import_of = |name: &Ident| written.iter().find(|import| import.name.name == *name);
     let is_hidden = |path: &[Ident]| import_of(&path[0]).is_some();
@@ -195,7 +195,7 @@ fn settle<'a>(imports: &mut Vec<Import>, bodies: impl Iterator<Item = &'a mut Bo
 
 /// Marks calls of functions that a block imports from the library as calls of the library. `library` holds the name and
 /// the path of each import.
-pub fn settle_library(body: &mut Body, library: &[(String, TokenStream)]) {
+pub fn resolve_library_calls(body: &mut Body, library: &[(String, TokenStream)]) {
     for callee in body.callees_mut() {
         if let Some((_, path)) = library.iter().find(|(name, _)| *name == callee.to_string()) {
             *callee = in_library(callee, segments(path));
