@@ -30,7 +30,8 @@ pub(super) fn rust_functions(kinds: &Kinds, reached: &Reached) -> String {
         let result = owned_type(kinds, &kinds.tree(function.result)).replace("k::", KNOSSOS);
         let _ = writeln!(
             calls,
-            "pub(super) fn {}({signature}) -> {KNOSSOS}Given<{result}> {{ {KNOSSOS}given::<{result}>({rust}({})) }}",
+            "pub(super) fn {}({signature}) -> {KNOSSOS}Returned<{result}> \
+             {{ {KNOSSOS}returned::<{result}>({rust}({})) }}",
             rust_call(*id),
             names.join(", "),
         );
@@ -98,7 +99,7 @@ fn argument(kinds: &Kinds, tree: &Tree, used: &mut usize, signature: &mut String
     *used += 1;
     let _ = write!(signature, "{name}: {}, ", kinds.borrowed(kind));
     match kind {
-        Kind::Tensor(..) if kind.is_numeric_tensor() => format!("&*k::lent({name})"),
+        Kind::Tensor(..) if kind.is_numeric_tensor() => format!("&*k::tensor_argument({name})"),
         Kind::Tensor(1, _) => format!("{name}.data"),
         Kind::Tensor(..) => format!("&k::owned::<{}>({name}, at)?", kinds.owned(kind)),
         _ => name,

@@ -6,7 +6,7 @@ use super::view::View;
 use crate::{Element, Nested, Rank, Tensor, TensorView};
 
 /// The value that a bound function returned, or the text of its error.
-pub type Given<T> = Result<T, String>;
+pub type Returned<T> = Result<T, String>;
 
 /// A type that a Rust function may return where a program declares the result type `T`: `T` itself, a tensor with
 /// static extents, a tuple of such types, or a `Result` of one.
@@ -14,12 +14,12 @@ pub type Given<T> = Result<T, String>;
     message = "a Rust function bound to an `edef` returns `{Self}`, and the program needs `{T}`",
     label = "returns `{Self}`, needed is `{T}` or a `Result` of it"
 )]
-pub trait Gives<T> {
+pub trait IntoReturned<T> {
     /// Converts the returned value to a `T`.
     ///
     /// # Errors
     /// The text of an error that the function returned.
-    fn given(self) -> Given<T>;
+    fn into_returned(self) -> Returned<T>;
 }
 
 /// Converts the value that a bound function returned.
@@ -27,15 +27,15 @@ pub trait Gives<T> {
 /// # Errors
 /// The text of an error that the function returned.
 #[inline(always)]
-pub fn given<T>(returned: impl Gives<T>) -> Given<T> {
-    returned.given()
+pub fn returned<T>(returned: impl IntoReturned<T>) -> Returned<T> {
+    returned.into_returned()
 }
 
 macro_rules! itself {
     ($([$($parameter:tt)*] $ty:ty;)+) => {$(
-        impl<$($parameter)*> Gives<$ty> for $ty {
+        impl<$($parameter)*> IntoReturned<$ty> for $ty {
             #[inline(always)]
-            fn given(self) -> Given<$ty> {
+            fn into_returned(self) -> Returned<$ty> {
                 Ok(self)
             }
         }
@@ -53,21 +53,21 @@ itself! {
     [T, const N: usize] Nested<T, N>;
 }
 
-impl<T, R: Gives<T>, E: Display> Gives<T> for Result<R, E> {
+impl<T, R: IntoReturned<T>, E: Display> IntoReturned<T> for Result<R, E> {
     #[inline]
-    fn given(self) -> Given<T> {
-        self.map_err(|error| error.to_string())?.given()
+    fn into_returned(self) -> Returned<T> {
+        self.map_err(|error| error.to_string())?.into_returned()
     }
 }
 
 macro_rules! members {
     ($(($($given:ident $wanted:ident),+))+) => {$(
-        impl<$($wanted, $given: Gives<$wanted>),+> Gives<($($wanted,)+)> for ($($given,)+) {
+        impl<$($wanted, $given: IntoReturned<$wanted>),+> IntoReturned<($($wanted,)+)> for ($($given,)+) {
             #[inline]
             #[allow(non_snake_case, reason = "a value of each type, under its name")]
-            fn given(self) -> Given<($($wanted,)+)> {
+            fn into_returned(self) -> Returned<($($wanted,)+)> {
                 let ($($given,)+) = self;
-                Ok(($($given.given()?,)+))
+                Ok(($($given.into_returned()?,)+))
             }
         }
     )+};
@@ -94,20 +94,20 @@ pub trait AsTensor<'a> {
     type Tensor;
 
     /// The same elements as a tensor.
-    fn lent(self) -> Self::Tensor;
+    fn into_tensor_view(self) -> Self::Tensor;
 }
 
 /// Converts a view to an argument of a Rust function.
 #[inline(always)]
-pub fn lent<'a, V: AsTensor<'a>>(view: V) -> V::Tensor {
-    view.lent()
+pub fn tensor_argument<'a, V: AsTensor<'a>>(view: V) -> V::Tensor {
+    view.into_tensor_view()
 }
 
 macro_rules! tensor_of_rank {
     ($($rank:literal; $($extent:ident: $dim:ty),*;)+) => {$(
-        impl<T: Element, S: Rank<$rank, Dynamic = ($($dim,)*)>> Gives<Tensor<T, ($($dim,)*)>> for Tensor<T, S> {
+        impl<T: Element, S: Rank<$rank, Dynamic = ($($dim,)*)>> IntoReturned<Tensor<T, ($($dim,)*)>> for Tensor<T, S> {
             #[inline]
-            fn given(self) -> Given<Tensor<T, ($($dim,)*)>> {
+            fn into_returned(self) -> Returned<Tensor<T, ($($dim,)*)>> {
                 self.try_into_shape().map_err(|error| error.to_string())
             }
         }
@@ -116,7 +116,7 @@ macro_rules! tensor_of_rank {
             type Tensor = TensorView<'a, T, ($($dim,)*)>;
 
             #[inline]
-            fn lent(self) -> Self::Tensor {
+            fn into_tensor_view(self) -> Self::Tensor {
                 let [$($extent),*] = self.size;
                 TensorView::from_slice(($($extent,)*), self.data)
                     .expect("a view has as many elements as its extents say")
