@@ -9,7 +9,7 @@ use std::fmt;
 
 use proc_macro2::Span;
 
-pub use explain::{Example, Explanation, Given};
+pub use explain::{Example, ExampleInput, Explanation};
 
 /// One mistake: what is wrong, where, and how to fix it.
 #[derive(Clone, Debug)]

@@ -57,7 +57,7 @@ impl<T, S: Copy> Deref for Read<'_, T, S> {
     #[inline(always)]
     fn deref(&self) -> &TensorRef<T, S> {
         match self {
-            Self::Here(view) => view,
+            Self::Borrowed(view) => view,
             Self::Copied(tensor) => tensor,
         }
     }
@@ -120,7 +120,7 @@ macro_rules! arguments {
 }
 
 arguments! {
-    Argument::read(self: &Self) -> Read: Read::Here(self.view());
+    Argument::read(self: &Self) -> Read: Read::Borrowed(self.view());
     Tensor TensorRef <'a> TensorView <'a> TensorViewMut;
     &A, &mut A, Box<A>, std::rc::Rc<A>, std::sync::Arc<A>
 }

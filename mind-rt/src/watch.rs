@@ -44,7 +44,7 @@ pub struct Watched {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The value is given to the program.
-    Given,
+    Argument,
     /// The program computes it.
     Computed,
     /// The program computes it for the derivative of the expression that its text names.
@@ -141,7 +141,7 @@ impl Frame {
         let nan = found.map(|(first, count)| {
             let before = || watched.made_of.iter().filter_map(|of| self.seen.get(of)?.nan.as_ref());
             // A NaN that the program computed is reported before one that it was given.
-            let made = before().find(|nan| nan.from.origin != Origin::Given);
+            let made = before().find(|nan| nan.from.origin != Origin::Argument);
             made.or_else(|| before().next()).cloned().unwrap_or_else(|| {
                 let message = self.message(&watched, &ty, dims, first, count);
                 Nan { from: watched, message }
@@ -149,7 +149,7 @@ impl Frame {
         });
         let report =
             nan.as_ref().filter(|_| watched.delivered).map(|Nan { from, message }| match from.origin {
-                Origin::Given => {
+                Origin::Argument => {
                     let of = format!("{}: {:?}", self.program, from.value);
                     Report::Note { of, message: message.clone() }
                 }
@@ -176,7 +176,7 @@ impl Frame {
                 dims.iter().product::<usize>()
             ),
         };
-        if watched.origin == Origin::Given {
+        if watched.origin == Origin::Argument {
             return format!(
                 "MIND_CHECK=nan: {program}: {what}, {ty}, is already NaN as given{at}; values computed from it are \
                     NaN too"
@@ -245,7 +245,7 @@ mod tests {
         text: "x",
         name: "",
         place: "",
-        origin: Origin::Given,
+        origin: Origin::Argument,
         delivered: false,
     };
 

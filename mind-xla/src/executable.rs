@@ -131,13 +131,13 @@ impl fmt::Debug for Executable {
 #[must_use = "a call does nothing until it is run"]
 pub struct Call<'a> {
     executable: &'a Executable,
-    given: Vec<Option<Given<'a>>>,
+    given: Vec<Option<CallArgument<'a>>>,
     faults: Vec<String>,
 }
 
 /// An argument of a call.
-enum Given<'a> {
-    Here(Elements<'a>),
+enum CallArgument<'a> {
+    HostMemory(Elements<'a>),
     Number(Values),
     Kept(&'a DeviceTensor),
     Updated(&'a mut DeviceTensor),
@@ -156,7 +156,7 @@ impl<'a> Call<'a> {
     pub fn number(mut self, argument: &str, number: impl Element) -> Self {
         let values = Values::number(number);
         match self.executable.fitting(argument, &[], values.as_elements()) {
-            Ok(position) => self.give(position, Given::Number(values)),
+            Ok(position) => self.give(position, CallArgument::Number(values)),
             Err(fault) => self.faults.push(fault),
         }
         self
@@ -165,7 +165,7 @@ impl<'a> Call<'a> {
     /// Passes elements in host memory, in row-major order.
     pub fn elements(mut self, argument: &str, dims: &[usize], elements: Elements<'a>) -> Self {
         match self.executable.fitting(argument, dims, elements) {
-            Ok(position) => self.give(position, Given::Here(elements)),
+            Ok(position) => self.give(position, CallArgument::HostMemory(elements)),
             Err(fault) => self.faults.push(fault),
         }
         self
@@ -184,7 +184,7 @@ impl<'a> Call<'a> {
                              fields that are only read"
                         ));
                     }
-                    self.give(position, Given::Kept(tensor));
+                    self.give(position, CallArgument::Kept(tensor));
                 }
                 Err(fault) => self.faults.push(fault),
             }
@@ -202,10 +202,10 @@ impl<'a> Call<'a> {
             match self.on_devices(&name, tensor) {
                 Ok(position) if self.executable.described.arguments[position].updated.is_some() => {
                     updates_any = true;
-                    self.give(position, Given::Updated(tensor));
+                    self.give(position, CallArgument::Updated(tensor));
                 }
                 Ok(position) => {
-                    self.give(position, Given::Kept(tensor));
+                    self.give(position, CallArgument::Kept(tensor));
                     only_read.push(name);
                 }
                 Err(fault) => self.faults.push(fault),
@@ -250,7 +250,7 @@ impl<'a> Call<'a> {
         })
     }
 
-    fn give(&mut self, position: usize, given: Given<'a>) {
+    fn give(&mut self, position: usize, given: CallArgument<'a>) {
         if self.given[position].replace(given).is_some() {
             let name = &self.executable.described.arguments[position].name;
             self.faults.push(format!("`{name}` is given twice"));
@@ -277,15 +277,17 @@ impl<'a> Call<'a> {
             return Err(Error::Arguments(faults));
         }
         let copied = arguments.iter().enumerate().map(|(position, given)| match given {
-            Given::Here(elements) => executable.put(position, *elements).map(Some),
-            Given::Number(values) => executable.put(position, values.as_elements()).map(Some),
-            Given::Kept(_) | Given::Updated(_) => Ok(None),
+            CallArgument::HostMemory(elements) => executable.put(position, *elements).map(Some),
+            CallArgument::Number(values) => executable.put(position, values.as_elements()).map(Some),
+            CallArgument::Kept(_) | CallArgument::Updated(_) => Ok(None),
         });
         let copied: Vec<Option<DeviceTensor>> = copied.collect::<Result<_, _>>()?;
         let tensors = arguments.iter().zip(&copied).map(|(given, copied)| match (given, copied) {
-            (Given::Kept(tensor), _) => tensor,
-            (Given::Updated(tensor), _) => &**tensor,
-            (Given::Here(_) | Given::Number(_), copied) => copied.as_ref().expect("it was copied above"),
+            (CallArgument::Kept(tensor), _) => tensor,
+            (CallArgument::Updated(tensor), _) => &**tensor,
+            (CallArgument::HostMemory(_) | CallArgument::Number(_), copied) => {
+                copied.as_ref().expect("it was copied above")
+            }
         });
         let tensors: Vec<&DeviceTensor> = tensors.collect();
         let lists: Vec<Vec<&Buffer>> = (0..executable.devices())
@@ -315,11 +317,11 @@ impl Executable {
     }
 
     /// The tensors that are updated, each with the position of the result that replaces it.
-    fn updated<'a>(&self, arguments: Vec<Given<'a>>) -> BTreeMap<usize, &'a mut DeviceTensor> {
+    fn updated<'a>(&self, arguments: Vec<CallArgument<'a>>) -> BTreeMap<usize, &'a mut DeviceTensor> {
         let arguments = arguments.into_iter().zip(&self.described.arguments);
         let updated = arguments.filter_map(|(given, argument)| match given {
-            Given::Updated(tensor) => Some((argument.updated?, tensor)),
-            Given::Here(_) | Given::Number(_) | Given::Kept(_) => None,
+            CallArgument::Updated(tensor) => Some((argument.updated?, tensor)),
+            CallArgument::HostMemory(_) | CallArgument::Number(_) | CallArgument::Kept(_) => None,
         });
         updated.collect()
     }

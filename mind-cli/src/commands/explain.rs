@@ -1,7 +1,7 @@
 //! `mind explain`: the meaning of an error code, with an example and a fix.
 
 use mind_core::{
-    diag::{Arises, Code, CodeInfo, Example, Explanation, Given},
+    diag::{Arises, Code, CodeInfo, Example, ExampleInput, Explanation},
     ops::Profile,
 };
 
@@ -138,8 +138,8 @@ fn of_place(place: Arises) -> &'static str {
     }
 }
 
-fn given(inputs: &[Given]) -> String {
-    let one = |given: &Given| match given.shape {
+fn given(inputs: &[ExampleInput]) -> String {
+    let one = |given: &ExampleInput| match given.shape {
         [] => format!("{} = {}", given.name, given.value),
         shape => format!("{} of shape {shape:?}", given.name),
     };

@@ -26,7 +26,7 @@ use crate::{
         primal, push, typed, zeros,
     },
     ir::{self, Inst, Module, Nested, Op, Reduction, Scan, ValueId},
-    map::{Calculus, Given, Map, evaluate},
+    map::{Calculus, DerivativeInputs, Map, evaluate},
     ops::{Derivative, OpError, Profile, results_of_pullback},
     reduce::{self, Reduce},
     symbols::bindable,
@@ -230,7 +230,7 @@ impl Forward<'_> {
             if self.builder.ty(dy).shape != inst.ty.shape {
                 dy = typed::broadcast(&mut self.builder, dy, &inst.ty.shape)?;
             }
-            let term = evaluate(self, Given { row, operands, y, dy }, at)?;
+            let term = evaluate(self, DerivativeInputs { row, operands, y, dy }, at)?;
             let term = self.like(term, y)?;
             accumulate(&mut self.builder, &mut sum, term)?;
         }

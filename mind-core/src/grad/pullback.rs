@@ -43,7 +43,7 @@ pub(super) struct Pullback<'a> {
 }
 
 type Emitted = Result<ValueId, AutodiffError>;
-type Done = Result<(), AutodiffError>;
+type PullbackResult = Result<(), AutodiffError>;
 
 impl Reverse for Pullback<'_> {
     type Form = Resolved;
@@ -68,7 +68,7 @@ impl Reverse for Pullback<'_> {
         self.activity.is_active(self.inst.operands[position])
     }
 
-    fn contribute(&mut self, position: usize, value: ValueId) -> Done {
+    fn contribute(&mut self, position: usize, value: ValueId) -> PullbackResult {
         if !self.wants(position) {
             return Ok(());
         }
@@ -84,7 +84,7 @@ impl Reverse for Pullback<'_> {
         accumulate(self.builder, &mut self.cotangents[operand], value)
     }
 
-    fn contribute_broadcast(&mut self, position: usize, value: ValueId) -> Done {
+    fn contribute_broadcast(&mut self, position: usize, value: ValueId) -> PullbackResult {
         if !self.wants(position) {
             return Ok(());
         }
@@ -163,7 +163,7 @@ impl Reverse for Pullback<'_> {
         inverse(permutation)
     }
 
-    fn own(&mut self, own: &Own) -> Done {
+    fn own(&mut self, own: &Own) -> PullbackResult {
         match own {
             Own::External(External::Call { function, .. }) => self.external(function, 1),
             Own::External(External::Grad { function, order }) => self.external(function, order + 1),
@@ -192,7 +192,7 @@ impl Pullback<'_> {
     ///
     /// The call reads the results as results of this instruction. A derivative of the derivative thus reaches the
     /// instruction again.
-    fn written_pullback(&mut self, module: &Nested) -> Done {
+    fn written_pullback(&mut self, module: &Nested) -> PullbackResult {
         let count = self.operand_count();
         let results = results_of_pullback(module, count);
         if !(results..count).any(|parameter| self.wants(parameter)) {
@@ -221,7 +221,7 @@ impl Pullback<'_> {
     }
 
     /// Emits the backward loop and the products after it, and contributes their results.
-    fn scan(&mut self) -> Done {
+    fn scan(&mut self) -> PullbackResult {
         let Some(loops) = self.loops.get(&self.value) else { return Ok(()) };
         let mut operands = Vec::new();
         let summed = || loops.captured.iter().filter(|captured| captured.is_summed);
@@ -307,7 +307,7 @@ impl Pullback<'_> {
 
     /// Emits the derivative of a Rust function, and contributes one part of its result to each operand, in the
     /// operand's shape.
-    fn external(&mut self, function: &Arc<str>, order: i64) -> Done {
+    fn external(&mut self, function: &Arc<str>, order: i64) -> PullbackResult {
         let count = self.operand_count();
         if count == MOST_OF_EXTERN {
             let parameters = count + 1 - usize::try_from(order).expect("one for each cotangent");
@@ -407,7 +407,7 @@ mod tests {
     /// rule may use a second input of the `other` shape.
     fn ask(
         [shape, other]: [&[i64]; 2],
-        rule: impl FnOnce(&mut Pullback<'_>, ValueId) -> Done,
+        rule: impl FnOnce(&mut Pullback<'_>, ValueId) -> PullbackResult,
     ) -> (&'static str, String) {
         let mut b = Builder::new();
         let inputs = [("x", shape), ("y", other)].map(|(name, shape)| {

@@ -9,7 +9,7 @@ use crate::{
     cumulate::{self, Cumulate},
     grad::{AutodiffError, push},
     ir::{Arrange, Cumulation, Form, Join, Op, Part, Product, Reduction, Reorder, Rows, ValueId, Window},
-    map::{Calculus, Given, Map, evaluate},
+    map::{Calculus, DerivativeInputs, Map, evaluate},
     reduce::{self, Reduce},
 };
 
@@ -278,7 +278,7 @@ fn zeros_like<R: Reverse>(on: &mut R, like: R::Value) -> Result<R::Value, R::Err
 fn function<R: Reverse>(on: &mut R, map: Map) -> Result<(), R::Error> {
     let row = map.row();
     let operands: Vec<_> = (0..on.operand_count()).map(|position| on.operand(position)).collect();
-    let given = Given { row, operands: &operands, y: on.result(), dy: on.cotangent() };
+    let given = DerivativeInputs { row, operands: &operands, y: on.result(), dy: on.cotangent() };
     for position in 0..operands.len() {
         if on.wants(position) && row.flows_to(position) {
             let value = evaluate(on, given, position)?;

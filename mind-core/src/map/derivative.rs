@@ -42,7 +42,7 @@ pub trait Calculus {
 
 /// The values that a derivative is computed from.
 #[derive(Clone, Copy)]
-pub struct Given<'a, V> {
+pub struct DerivativeInputs<'a, V> {
     /// The function.
     pub row: &'a Row,
     /// Its operands.
@@ -62,10 +62,10 @@ pub struct Given<'a, V> {
 /// If the text of the row cannot be read, which a test of all rows excludes.
 pub fn evaluate<C: Calculus>(
     calculus: &mut C,
-    given: Given<'_, C::Value>,
+    given: DerivativeInputs<'_, C::Value>,
     position: usize,
 ) -> Result<C::Value, C::Error> {
-    let Given { row, operands, y, dy } = given;
+    let DerivativeInputs { row, operands, y, dy } = given;
     let formals = row.formals.iter().copied().zip(operands.iter().copied());
     let names: Vec<_> = [("dy", dy), ("y", y)].into_iter().chain(formals).collect();
     adjoint(calculus, row.derivative[position], &names)
@@ -285,7 +285,7 @@ mod tests {
         let names = ["y", "dy"].iter().chain(row.formals);
         let mut writer = Writer(names.map(ToString::to_string).collect());
         let operands: Vec<usize> = (2..2 + row.arity()).collect();
-        let given = Given { row, operands: &operands, y: 0, dy: 1 };
+        let given = DerivativeInputs { row, operands: &operands, y: 0, dy: 1 };
         let Ok(value) = evaluate(&mut writer, given, position);
         writer.0[value].clone()
     }

@@ -9,7 +9,7 @@ mod rows;
 
 use crate::{profile::Profile, ty::DType};
 
-pub use derivative::{Calculus, Given, adjoint, adjoint_of, evaluate, formula};
+pub use derivative::{Calculus, DerivativeInputs, adjoint, adjoint_of, evaluate, formula};
 pub use mind_shape::rules::{Gives, Takes};
 pub use rows::Map;
 

@@ -63,7 +63,7 @@ pub(super) fn steps(program: &Program, needed: &Needed) -> Vec<Step> {
     let mut fusion = Fusion { program, needed, drafts: Vec::new(), step_of };
     for (id, node) in program.iter().filter(|(id, _)| needed.reads(*id)) {
         match program.kind(id) {
-            Kind::Given => {}
+            Kind::Known => {}
             Kind::View => fusion.step_of[id.index()] = fusion.step_of[node.operands[0].index()],
             Kind::Cheap | Kind::Expensive => fusion.elementwise(id),
             // The loops that read the node compute it.
@@ -107,7 +107,7 @@ impl Fusion<'_> {
         let is_free = self.kind(node) == Kind::Free;
         let in_loop = |reader: &NodeId| match self.kind(*reader) {
             Kind::Cheap | Kind::Expensive => is_free || inside(*reader),
-            Kind::Given | Kind::View | Kind::Free | Kind::Kernel => false,
+            Kind::Known | Kind::View | Kind::Free | Kind::Kernel => false,
         };
         self.needed.is_result(node)
             || self.needed.is_watched(node)
@@ -119,7 +119,7 @@ impl Fusion<'_> {
         let computed = match self.kind(node) {
             Kind::Cheap | Kind::Expensive => true,
             Kind::Free => self.is_stored(node, |_| true),
-            Kind::Given | Kind::View | Kind::Kernel => false,
+            Kind::Known | Kind::View | Kind::Kernel => false,
         };
         computed && self.step_of[node.index()] == Some(step)
     }

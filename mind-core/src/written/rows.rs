@@ -72,7 +72,7 @@ pub enum Axes {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// No work: the elements exist already.
-    Given,
+    Known,
     /// No work: the elements are those of the operand.
     View,
     /// An elementwise function that is about as fast as reading the element.

@@ -143,11 +143,11 @@ macro_rules! statements {
 statements! {
     |op, types|
     Op::Input { .. } => {
-        is: Row { axes: None, ..Row::of(Kind::Given) },
+        is: Row { axes: None, ..Row::of(Kind::Known) },
         core: none("row in Core IR", op),
     }
     Op::Const(constant) => {
-        is: Row::of(Kind::Given).extents(constant.shape.clone()).witness(0),
+        is: Row::of(Kind::Known).extents(constant.shape.clone()).witness(0),
         core: none("row in Core IR", op),
     }
     Op::Made(Made::Iota { shape, axis }) => {

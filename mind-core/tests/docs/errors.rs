@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use super::ops::wrapped;
 use mind_core::{
-    diag::{Arises, Code, CodeInfo, Example, Explanation, Given},
+    diag::{Arises, Code, CodeInfo, Example, ExampleInput, Explanation},
     ops::Profile,
 };
 
@@ -116,8 +116,8 @@ fn short(place: Arises) -> &'static str {
     }
 }
 
-fn given(inputs: &[Given]) -> String {
-    let one = |given: &Given| match given.shape {
+fn given(inputs: &[ExampleInput]) -> String {
+    let one = |given: &ExampleInput| match given.shape {
         [] => format!("`{} = {}`", given.name, given.value),
         shape => format!("`{}` of shape `{shape:?}`", given.name),
     };

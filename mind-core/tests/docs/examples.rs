@@ -2,7 +2,7 @@
 
 use mind_core::{
     canon::canonicalise,
-    diag::{Code, Example, Given},
+    diag::{Code, Example, ExampleInput},
     grad::{Cotangent, GradientOptions, Wrt, differentiate},
     interp::{Array, run},
     ir::{Module, ValueId},
@@ -85,11 +85,11 @@ fn code_of_gradient((program, profile): (&str, Profile), wrt: &str) -> Vec<Code>
     differentiate(&module, &options).err().map(|error| error.code()).into_iter().collect()
 }
 
-fn code_of_run(program: &str, given: &[Given]) -> Vec<Code> {
+fn code_of_run(program: &str, given: &[ExampleInput]) -> Vec<Code> {
     let module = module(program);
     let mut values = Vec::new();
     for (name, ty) in module.inputs() {
-        let Given { shape, value, .. } =
+        let ExampleInput { shape, value, .. } =
             given.iter().find(|given| *given.name == **name).expect("it is given");
         let count = shape.iter().product();
         values.push(match ty.dtype {

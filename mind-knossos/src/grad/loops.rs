@@ -128,7 +128,11 @@ impl<'p> Reverse<'p> {
             let size = self.b.size(&mut self.program.types, tensor);
             let counter = self.b.begin(&[self.b.ty(size)])[0];
             let part = self.b.index(&self.program.types, counter, tensor);
-            self.contribute(instruction.operands[0], vec![At::Here(counter), At::Member(member)], part);
+            self.contribute(
+                instruction.operands[0],
+                vec![At::GeneratedIndex(counter), At::Member(member)],
+                part,
+            );
             self.end_effects(size);
         }
     }

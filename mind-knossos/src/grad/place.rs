@@ -21,7 +21,7 @@ pub(super) enum At {
     /// An element at an index that is a source value.
     Element(ValueId),
     /// An element at an index that is a value of the new function.
-    Here(ValueId),
+    GeneratedIndex(ValueId),
     Taped(LayoutId, usize),
 }
 
@@ -214,7 +214,7 @@ impl<'p> Reverse<'p> {
                 operands.push(self.need(Key::Value(*index)));
                 Projection::Element
             }
-            At::Here(index) => {
+            At::GeneratedIndex(index) => {
                 operands.push(*index);
                 Projection::Element
             }

@@ -22,7 +22,7 @@ impl WatchedText {
     pub fn watched(&self, search: &Search, is_given: bool) -> String {
         let Self { text, name, place, derivative } = self;
         let origin = match (is_given, derivative) {
-            (true, _) => "Given",
+            (true, _) => "Argument",
             (false, true) => "Derived",
             (false, false) => "Computed",
         };

@@ -67,7 +67,7 @@ pub fn read_as<T: Element, D: Dimension, S: Shape>(
     shape: S,
 ) -> Result<Read<'_, T, S>, Error> {
     match array.to_slice() {
-        Some(elements) => Ok(Read::Here(TensorView::from_elements(shape, elements))),
+        Some(elements) => Ok(Read::Borrowed(TensorView::from_elements(shape, elements))),
         None => copied(&array, shape),
     }
 }

@@ -44,7 +44,7 @@ pub trait Leaf {
 /// The elements of a leaf, contiguous and row-major.
 pub enum Read<'a, T, S> {
     /// The elements in their own memory, borrowed.
-    Here(TensorView<'a, T, S>),
+    Borrowed(TensorView<'a, T, S>),
     /// A copy, since the elements were in another order or not contiguous.
     Copied(Tensor<T, S>),
 }
@@ -54,7 +54,7 @@ impl<T, S: Copy> Read<'_, T, S> {
     #[inline(always)]
     pub fn view(&self) -> TensorView<'_, T, S> {
         match self {
-            Self::Here(view) => *view,
+            Self::Borrowed(view) => *view,
             Self::Copied(tensor) => tensor.borrowed(),
         }
     }
@@ -82,7 +82,7 @@ macro_rules! numbers {
 
             #[inline(always)]
             fn read(&self) -> Read<'_, $ty, ()> {
-                Read::Here(TensorView::from_elements((), std::slice::from_ref(self)))
+                Read::Borrowed(TensorView::from_elements((), std::slice::from_ref(self)))
             }
 
             fn owned(tensor: Tensor<$ty, ()>) -> $ty {
@@ -105,7 +105,7 @@ macro_rules! tensors {
 
             #[inline(always)]
             fn read(&self) -> Read<'_, T, S> {
-                Read::Here(TensorView::from_elements(self.shape(), self.as_slice()))
+                Read::Borrowed(TensorView::from_elements(self.shape(), self.as_slice()))
             }
 
             #[inline(always)]
@@ -134,7 +134,7 @@ macro_rules! lists {
 
             #[inline(always)]
             fn read(&self) -> Read<'_, T, (usize,)> {
-                Read::Here(TensorView::from_elements((self.len(),), self))
+                Read::Borrowed(TensorView::from_elements((self.len(),), self))
             }
 
             fn owned(tensor: Tensor<T, (usize,)>) -> Tensor<T, (usize,)> {
@@ -162,7 +162,7 @@ macro_rules! nested {
 
                 #[inline(always)]
                 fn read(&self) -> Read<'_, T, Self::Shape> {
-                    Read::Here(TensorView::from_elements(Self::Shape::SHAPE, self.as_slice()$(.$flatten())*))
+                    Read::Borrowed(TensorView::from_elements(Self::Shape::SHAPE, self.as_slice()$(.$flatten())*))
                 }
 
                 fn owned(tensor: Self::Owned) -> Self::Owned {

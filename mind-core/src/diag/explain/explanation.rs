@@ -46,9 +46,9 @@ pub enum Example {
         /// The program.
         program: &'static str,
         /// Inputs that report the code.
-        wrong: &'static [Given],
+        wrong: &'static [ExampleInput],
         /// Inputs that report no error.
-        right: &'static [Given],
+        right: &'static [ExampleInput],
     },
     /// Programs in Knossos. If `main` exists, it is run.
     Knossos {
@@ -63,7 +63,7 @@ pub enum Example {
 
 /// An input of a run: a tensor filled with one number.
 #[derive(Clone, Copy, Debug)]
-pub struct Given {
+pub struct ExampleInput {
     /// The name of the input.
     pub name: &'static str,
     /// The extents; empty for a scalar.

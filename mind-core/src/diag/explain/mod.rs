@@ -10,7 +10,7 @@ mod shapes;
 mod syntax;
 mod types;
 
-pub use explanation::{Example, Explanation, Given};
+pub use explanation::{Example, ExampleInput, Explanation};
 
 use super::Code;
 

@@ -1,14 +1,14 @@
 //! E6xxx: errors when programs run.
 
-use super::explanation::{Example, Explanation, Given, RESERVED};
+use super::explanation::{Example, ExampleInput, Explanation, RESERVED};
 
 pub(super) const E6001: Explanation = Explanation {
     text: "An index of `gather`, of `take_along`, of `x[i]` or of a method of `Tensor` such as `row` is negative, or \
            not less than the extent of its axis. Indices are checked before anything is written.",
     example: Example::Run {
         program: "fn pick(i: i64) -> f32 {\n    gather([0.5, 1.5, 2.5], i)\n}",
-        wrong: &[Given { name: "i", shape: &[], value: 7.0 }],
-        right: &[Given { name: "i", shape: &[], value: 2.0 }],
+        wrong: &[ExampleInput { name: "i", shape: &[], value: 7.0 }],
+        right: &[ExampleInput { name: "i", shape: &[], value: 2.0 }],
     },
     fix: "Give indices from 0 to the number of rows minus 1.",
 };
@@ -35,8 +35,8 @@ pub(super) const E6004: Explanation = Explanation {
            workspace that is too small, and an interpreter run that exceeds its memory limit.",
     example: Example::Run {
         program: "fn square<N>(x: f32[N]) -> f32[N, N] {\n    broadcast_to(x, [N, N])\n}",
-        wrong: &[Given { name: "x", shape: &[100_000], value: 1.0 }],
-        right: &[Given { name: "x", shape: &[100], value: 1.0 }],
+        wrong: &[ExampleInput { name: "x", shape: &[100_000], value: 1.0 }],
+        right: &[ExampleInput { name: "x", shape: &[100], value: 1.0 }],
     },
     fix: "Work on smaller parts. Use `Workspace::new()`, which grows, or a workspace of `peak_bytes` bytes. Raise the \
           limit of `mind run` with `--memory 8G`.",
@@ -54,8 +54,14 @@ pub(super) const E6009: Explanation = Explanation {
            written.",
     example: Example::Run {
         program: "fn product<N>(a: f32[N], b: f32[N]) -> f32 {\n    sum(a * b)\n}",
-        wrong: &[Given { name: "a", shape: &[3], value: 1.0 }, Given { name: "b", shape: &[4], value: 1.0 }],
-        right: &[Given { name: "a", shape: &[3], value: 1.0 }, Given { name: "b", shape: &[3], value: 1.0 }],
+        wrong: &[
+            ExampleInput { name: "a", shape: &[3], value: 1.0 },
+            ExampleInput { name: "b", shape: &[4], value: 1.0 },
+        ],
+        right: &[
+            ExampleInput { name: "a", shape: &[3], value: 1.0 },
+            ExampleInput { name: "b", shape: &[3], value: 1.0 },
+        ],
     },
     fix: "Give tensors with the shapes that the signature requires.",
 };

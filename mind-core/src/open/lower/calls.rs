@@ -13,7 +13,7 @@ use crate::surface::ast::{
 };
 use crate::surface::habits;
 use crate::surface::lower::builtins;
-use crate::surface::lower::builtins::calls::Given;
+use crate::surface::lower::builtins::calls::CallArguments;
 use crate::surface::lower::builtins::foreign::Foreign;
 use crate::surface::lower::builtins::operations::{Operations, TypedOperand};
 use crate::surface::lower::values::attributes::Attributes;
@@ -31,7 +31,7 @@ impl Operations for Lowering<'_> {
 
     fn emit_call(
         &mut self,
-        given: &Given,
+        given: &CallArguments,
         op: Op,
         operands: &[(NodeId, ExprId)],
         shown: &[ExprId],
@@ -49,7 +49,7 @@ impl Operations for Lowering<'_> {
             .into())
     }
 
-    fn extent_of(&mut self, given: &Given, (node, x): (NodeId, ExprId), axis: i64) -> Lowered<Dim> {
+    fn extent_of(&mut self, given: &CallArguments, (node, x): (NodeId, ExprId), axis: i64) -> Lowered<Dim> {
         let named = given.named().find(|(name, _)| *name == "axis");
         let site = self.site(named.map_or(given.expr, |(_, argument)| argument));
         let text = self.text(x);
@@ -117,7 +117,7 @@ impl Lowering<'_> {
         Some(Diag::new(Code::E2002, callee.site(), message).help(help))
     }
 
-    pub(super) fn spot_of_call(&self, given: &Given, operands: &[ExprId]) -> Spot {
+    pub(super) fn spot_of_call(&self, given: &CallArguments, operands: &[ExprId]) -> Spot {
         let spot = self.spot(given.name, given.expr, operands);
         given.attributes().fold(spot, |spot, (name, argument)| spot.attribute(name, self.given_at(argument)))
     }

@@ -56,7 +56,7 @@ impl Templates for Lowering<'_> {
     fn home(&self, template: &Template) -> DimNames {
         match template.home {
             Home::Elsewhere(home) => self.table.scope(0).of_home(home).1.clone(),
-            Home::Here | Home::Library(_) => DimNames::default(),
+            Home::ThisBlock | Home::Library(_) => DimNames::default(),
         }
     }
 

@@ -71,7 +71,7 @@ impl Body {
                 }
                 Calling::No => return None,
             };
-            let is_here = homes.last().is_none_or(|home| *home == Home::Here);
+            let is_here = homes.last().is_none_or(|home| *home == Home::ThisBlock);
             is_here.then_some((callee, node.site))
         })
     }

@@ -33,7 +33,7 @@ impl Template {
     /// The name by which it is called: `nn::softmax`.
     pub fn full_name(&self) -> String {
         match self.home {
-            Home::Here | Home::Elsewhere(_) => self.name.to_string(),
+            Home::ThisBlock | Home::Elsewhere(_) => self.name.to_string(),
             Home::Library(file) => format!("{file}::{}", self.name),
         }
     }
@@ -48,7 +48,7 @@ impl Template {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Home {
     /// In the block that calls it.
-    Here,
+    ThisBlock,
     /// In this file of the library.
     Library(&'static str),
     /// In another block, by the number that the lowering gives to that block.

@@ -52,11 +52,11 @@ impl Parser<'_> {
             LevelKind::Closure => {
                 self.expect_end("an operator or the end of the closure")?;
                 self.leave();
-                return Ok(State::Done(Some(operand.id)));
+                return Ok(State::End(Some(operand.id)));
             }
             LevelKind::Expression => {
                 self.leave();
-                return Ok(State::Done(Some(operand.id)));
+                return Ok(State::End(Some(operand.id)));
             }
             LevelKind::Derivative(_) => return self.behind_differentiated(operand),
             LevelKind::Cotangent(_) => return self.behind_cotangent(operand),

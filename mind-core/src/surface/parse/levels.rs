@@ -35,7 +35,7 @@ pub(super) enum State {
     /// A comma, a closing bracket or another token that may follow a complete expression in the innermost bracket.
     Whole(Operand),
     /// The end: the body has been read.
-    Done(Option<ExprId>),
+    End(Option<ExprId>),
 }
 
 /// An open bracket, or the whole body.
@@ -199,7 +199,7 @@ pub(super) enum LoopPart {
     /// The body, after the node of the loop.
     Body { head: ExprId },
     /// The first branch, after the node of the `if`.
-    Then { head: ExprId },
+    FirstBranch { head: ExprId },
     /// The other branch, after the node of the `else`.
     Else { head: ExprId },
 }

@@ -84,14 +84,14 @@ impl Parser<'_> {
             }
             LoopPart::Test { head: None } => {
                 let head = self.add_head(NodeKind::If { test: operand.id }, "an operator or `{`")?;
-                return Ok(self.enter_body(LoopPart::Then { head }));
+                return Ok(self.enter_body(LoopPart::FirstBranch { head }));
             }
             LoopPart::Test { head: Some(head) } => return self.after_condition(head, operand.id),
             LoopPart::Most { head, test } => return self.after_limit(head, test, operand.id),
             LoopPart::CheckpointOfWhile { head, test, most } => {
                 return self.tested(head, test, Some(most), Some(operand.id));
             }
-            LoopPart::Body { .. } | LoopPart::Then { .. } | LoopPart::Else { .. } => {
+            LoopPart::Body { .. } | LoopPart::FirstBranch { .. } | LoopPart::Else { .. } => {
                 unreachable!("a block follows, or an `if`")
             }
         };
@@ -238,7 +238,7 @@ impl Parser<'_> {
                 self.leave();
                 Ok(State::Behind(self.add(NodeKind::Looped { head, tail }, site)))
             }
-            LoopPart::Then { head } => {
+            LoopPart::FirstBranch { head } => {
                 if self.take_word("else").is_none() {
                     let help = "every `if` has a value: write `if c { … } else { … }`";
                     return Err(self.unexpected("`else`").help(help));

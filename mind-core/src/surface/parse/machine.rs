@@ -48,7 +48,7 @@ impl<'a> Parser<'a> {
                 State::Behind(operand) => self.behind(operand),
                 State::AfterBlock(block) => self.after_block(block),
                 State::Whole(operand) => self.whole(operand),
-                State::Done(tail) => break tail,
+                State::End(tail) => break tail,
             };
             state = next.unwrap_or_else(|diag| self.unwind(diag));
         };
@@ -106,9 +106,9 @@ impl<'a> Parser<'a> {
             }
             None if self.among_rust => {
                 let site = self.nodes.first().map_or(self.before(), |open| open.site.to(self.before()));
-                State::Done(Some(self.add(NodeKind::Close { tail }, site).id))
+                State::End(Some(self.add(NodeKind::Close { tail }, site).id))
             }
-            None => State::Done(tail),
+            None => State::End(tail),
         }
     }
 
@@ -125,7 +125,7 @@ impl<'a> Parser<'a> {
                 LevelKind::Closure | LevelKind::Expression => {
                     let id = self.replace_by_unread(0, diag);
                     self.leave();
-                    return State::Done(Some(id));
+                    return State::End(Some(id));
                 }
                 LevelKind::Fragment
                 | LevelKind::Parenthesis { .. }

@@ -80,7 +80,7 @@ impl Parser<'_> {
             declared,
             parameters,
             body,
-            home: Home::Here,
+            home: Home::ThisBlock,
             site,
             source,
         })

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::loops::next_carry;
-use super::lowering::{BodyLowering, OpenBranches, OpenWhile, Reports, Then, Versions};
+use super::lowering::{BodyLowering, FirstBranch, OpenBranches, OpenWhile, Reports, Versions};
 use super::report::Spot;
 use crate::build::extracted;
 use crate::diag::{Code, Diag};
@@ -225,7 +225,9 @@ impl BodyLowering<'_> {
         let mut open = self.branches.pop().expect("a branch follows its condition");
         let then = match open.known {
             None => self.first_branch(&open, tail, expr).map(Some),
-            Some(true) => self.known_branch(&open.versions, tail, expr).map(|value| Some(Then::Value(value))),
+            Some(true) => {
+                self.known_branch(&open.versions, tail, expr).map(|value| Some(FirstBranch::Value(value)))
+            }
             Some(false) => Ok(None),
         };
         match then {
@@ -245,7 +247,7 @@ impl BodyLowering<'_> {
     }
 
     /// Moves the first branch to a module. A literal waits for the type of the other branch.
-    fn first_branch(&mut self, open: &OpenBranches, tail: ExprId, expr: ExprId) -> Lowered<Then> {
+    fn first_branch(&mut self, open: &OpenBranches, tail: ExprId, expr: ExprId) -> Lowered<FirstBranch> {
         let tail = self.value_of_block(tail);
         let value = self.values[tail.index()].clone();
         let value = if matches!(value, Value::Literal(_)) { Ok(value) } else { self.infer(value, tail) };
@@ -258,10 +260,10 @@ impl BodyLowering<'_> {
         let instructions = self.cut_out(open.start);
         let (structure, value) = value?;
         if let Value::Literal(_) = value {
-            return Ok(Then::Literal { value, instructions, tail });
+            return Ok(FirstBranch::Literal { value, instructions, tail });
         }
         let (module, captured) = self.module_of(open.start, &instructions, &[], &value.leaves(), expr)?;
-        Ok(Then::Module { structure, module, captured })
+        Ok(FirstBranch::Module { structure, module, captured })
     }
 
     /// Ends an `if`.
@@ -273,7 +275,7 @@ impl BodyLowering<'_> {
                 self.leave_out(&mut open);
                 (self.versions, self.updated) = open.versions;
                 return match open.then {
-                    Some(Then::Value(value)) => Ok(value),
+                    Some(FirstBranch::Value(value)) => Ok(value),
                     _ => Err(Stop::Poisoned),
                 };
             }
@@ -286,9 +288,9 @@ impl BodyLowering<'_> {
         let tail = self.value_of_block(tail);
         let value = self.values[tail.index()].clone();
         let value = match &open.then {
-            None | Some(Then::Value(_)) => Err(Stop::Poisoned),
-            Some(Then::Literal { .. }) => self.infer(value, tail),
-            Some(Then::Module { structure, .. }) => {
+            None | Some(FirstBranch::Value(_)) => Err(Stop::Poisoned),
+            Some(FirstBranch::Literal { .. }) => self.infer(value, tail),
+            Some(FirstBranch::Module { structure, .. }) => {
                 self.coerce(&value, structure, tail, "the value after `else`")
             }
         };
@@ -301,9 +303,9 @@ impl BodyLowering<'_> {
         let (otherwise, captured_otherwise) =
             self.module_of(open.start, &instructions, &[], &value.leaves(), expr)?;
         let (then, captured) = match open.then.ok_or(Stop::Poisoned)? {
-            Then::Module { module, captured, .. } => (module, captured),
-            Then::Value(_) => unreachable!("the condition is not known"),
-            Then::Literal { value, instructions, tail } => {
+            FirstBranch::Module { module, captured, .. } => (module, captured),
+            FirstBranch::Value(_) => unreachable!("the condition is not known"),
+            FirstBranch::Literal { value, instructions, tail } => {
                 self.builder.restore(instructions);
                 self.made.resize(self.builder.insts().len(), Some(expr));
                 let value = self.coerce(&value, &structure, tail, "the value before `else`");

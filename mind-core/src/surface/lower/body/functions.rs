@@ -6,7 +6,7 @@ use crate::diag::{Code, Diag, Site};
 use crate::dim::{Dim, Overflow};
 use crate::ir::{self, Const, ValueId};
 use crate::surface::ast::{BinaryOp, ExprId, NodeKind};
-use crate::surface::lower::builtins::calls::Given;
+use crate::surface::lower::builtins::calls::CallArguments;
 use crate::surface::lower::builtins::find;
 use crate::surface::lower::builtins::operations::{Operations, TypedOperand};
 use crate::surface::lower::values::expressions::Expressions;
@@ -42,7 +42,13 @@ impl Operations for BodyLowering<'_> {
         Err(Diag { help, ..Diag::new(Code::E2004, site, message) }.into())
     }
 
-    fn emit_call(&mut self, given: &Given, op: Op, operands: &[Operand], _: &[ExprId]) -> Lowered<ValueId> {
+    fn emit_call(
+        &mut self,
+        given: &CallArguments,
+        op: Op,
+        operands: &[Operand],
+        _: &[ExprId],
+    ) -> Lowered<ValueId> {
         let spot = self.spot_of_call(given);
         if let Op::Own(Own::FilledLike { one }) = op {
             let ty = self.builder.ty(operands[0].0).clone();
@@ -70,7 +76,7 @@ impl Operations for BodyLowering<'_> {
         self.with_part(part, self.values[value.index()].clone(), (value, expr))
     }
 
-    fn extent_of(&mut self, given: &Given, x: Operand, axis: i64) -> Lowered<Dim> {
+    fn extent_of(&mut self, given: &CallArguments, x: Operand, axis: i64) -> Lowered<Dim> {
         let shape = &self.builder.ty(x.0).shape;
         let position = if axis < 0 { axis.saturating_add_unsigned(shape.len() as u64) } else { axis };
         let extent = usize::try_from(position).ok().and_then(|position| shape.get(position)).cloned();
@@ -91,13 +97,13 @@ impl Operations for BodyLowering<'_> {
 }
 
 impl BodyLowering<'_> {
-    fn spot_of_call(&self, given: &Given) -> Spot {
+    fn spot_of_call(&self, given: &CallArguments) -> Spot {
         let spot = Spot::of(given.expr).label(given.name);
         given.attributes().fold(spot, |spot, (name, argument)| spot.attribute(name, self.site(argument)))
     }
 
     /// The error for invalid attributes. Its site is the attribute.
-    fn unresolved(&self, given: &Given, fault: &Unresolved, operands: &[Operand]) -> Stop {
+    fn unresolved(&self, given: &CallArguments, fault: &Unresolved, operands: &[Operand]) -> Stop {
         let attribute = |names: &[&str]| {
             let mut named = given.named().filter(|(name, _)| names.contains(name));
             // A default may be out of range; it has no site.

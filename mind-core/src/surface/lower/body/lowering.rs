@@ -136,11 +136,11 @@ pub(crate) struct OpenBranches {
     /// The parameters as they were before the `if`, and whether each input had been assigned to.
     pub(crate) versions: Versions,
     /// The first branch, once it has been lowered without an error.
-    pub(crate) then: Option<Then>,
+    pub(crate) then: Option<FirstBranch>,
 }
 
 /// The first branch of an `if`.
-pub(crate) enum Then {
+pub(crate) enum FirstBranch {
     /// A literal, which takes the type of the other branch, and the instructions before it, such as those that show
     /// values.
     Literal { value: Value, instructions: Vec<Inst>, tail: ExprId },
@@ -230,7 +230,7 @@ impl Lower for BodyLowering<'_> {
     /// A template may name the fields that its own crate sees. If the program does not import the struct, Rust cannot
     /// check a field, so the field has to be public.
     fn sees(&mut self, ty: &StructType, field: &Ident) -> Lowered<()> {
-        let is_here = self.frames.last().is_none_or(|frame| frame.template.home == Home::Here);
+        let is_here = self.frames.last().is_none_or(|frame| frame.template.home == Home::ThisBlock);
         let is_public = ty.definition.fields.iter().any(|known| known.name == *field && known.is_public);
         if !is_here || is_public {
             return Ok(());
@@ -272,7 +272,7 @@ impl Lower for BodyLowering<'_> {
             let (inside, message) = (diag.site, format!("in `{name}`: {}", diag.message));
             let diag = Diag { site, message, ..diag };
             match frame.template.home {
-                Home::Here | Home::Elsewhere(_) => diag.note_at(inside, format!("it is in `{name}`")),
+                Home::ThisBlock | Home::Elsewhere(_) => diag.note_at(inside, format!("it is in `{name}`")),
                 // The user has no source location in the library's text.
                 Home::Library(_) => diag,
             }

@@ -164,7 +164,7 @@ impl<'a> BodyLowering<'a> {
         // The scope around all templates. Inside templates, the frame of the outermost one holds it.
         let table = self.frames.first().map_or(self.table, |frame| frame.form_data.scope);
         match home {
-            Home::Here => (table, self.signature.dims.clone()),
+            Home::ThisBlock => (table, self.signature.dims.clone()),
             Home::Library(_) => (table.of_library(), DimNames::default()),
             Home::Elsewhere(home) => {
                 let (table, dims) = table.of_home(home);

@@ -59,14 +59,14 @@ impl Call {
 }
 
 /// The arguments of a call, one slot per formal.
-pub(crate) struct Given {
+pub(crate) struct CallArguments {
     pub(crate) name: &'static str,
     formals: &'static [&'static str],
     arguments: Vec<Option<ExprId>>,
     pub(crate) expr: ExprId,
 }
 
-impl Given {
+impl CallArguments {
     /// An array whose elements are stacked. It names no arguments.
     pub(super) const fn array(expr: ExprId) -> Self {
         Self { name: "stack", formals: &[], arguments: Vec::new(), expr }
@@ -104,19 +104,19 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
         builtin: &'static Builtin,
         arguments: &[Argument],
         expr: ExprId,
-    ) -> Lowered<(Call, Given)> {
+    ) -> Lowered<(Call, CallArguments)> {
         let Builtin { name, formals, required, function } = builtin;
         let read = || {
             let matched = match_arguments(name, formals, *required, arguments, self.site(expr))?;
             let arguments = matched.given.iter().map(|given| given.map(|argument| argument.value)).collect();
-            let given = Given { name, formals, arguments, expr };
+            let given = CallArguments { name, formals, arguments, expr };
             let call = self.call_of(*function, &given)?;
             Ok((call, given))
         };
         read().map_err(|stop| self.as_written_here(stop, builtin, arguments, expr))
     }
 
-    fn call_of(&self, function: Function, given: &Given) -> Lowered<Call> {
+    fn call_of(&self, function: Function, given: &CallArguments) -> Lowered<Call> {
         let x = given.required(0);
         let (op, operands) = match function {
             Function::Operation(function) => {
@@ -178,7 +178,7 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
     }
 
     /// The tensors in the list that is the first argument of a call.
-    fn listed(&self, given: &Given) -> Lowered<Vec<ExprId>> {
+    fn listed(&self, given: &CallArguments) -> Lowered<Vec<ExprId>> {
         let (list, name) = (given.required(0), given.name);
         let (NodeKind::Array(elements) | NodeKind::Tuple(elements)) = &self.body()[list].kind else {
             let given: Vec<_> = given.arguments.iter().flatten().map(|each| self.short_text(*each)).collect();
@@ -228,19 +228,19 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
     }
 
     /// Whether a reduction keeps its axes.
-    fn keepdims(&self, given: &Given) -> Lowered<bool> {
+    fn keepdims(&self, given: &CallArguments) -> Lowered<bool> {
         let keepdims = given.arguments[2].map(|keepdims| self.flag_attribute(keepdims)).transpose()?;
         Ok(keepdims.unwrap_or_default())
     }
 
     /// The axes of a reduction. For two tensors, as in `max(a, b)`, the help names the elementwise function.
-    fn reduced_axes(&self, reduce: Reduce, given: &Given) -> Lowered<Option<Vec<i64>>> {
+    fn reduced_axes(&self, reduce: Reduce, given: &CallArguments) -> Lowered<Option<Vec<i64>>> {
         let axes = given.arguments[1].map(|axes| self.axes_attribute(axes)).transpose();
         axes.map_err(|stop| stop.map(|diag| Diag { help: self.of_two(reduce, given).or(diag.help), ..diag }))
     }
 
     /// The help that names the elementwise function of two tensors, if the reduction has one.
-    fn of_two(&self, reduce: Reduce, given: &Given) -> Option<String> {
+    fn of_two(&self, reduce: Reduce, given: &CallArguments) -> Option<String> {
         let function = reduce.row().monoid.combine.row().function()?;
         let [a, b] = [given.required(0), given.arguments[1]?].map(|operand| self.short_text(operand));
         Some(format!("for two tensors, write `{function}({a}, {b})`"))

@@ -2,7 +2,7 @@
 //! of operations, and structs are taken field by field.
 
 use super::Builtin;
-use super::calls::{Call, Given, ReadCalls};
+use super::calls::{Call, CallArguments, ReadCalls};
 use crate::diag::{Code, Diag, Site};
 use crate::dim::Dim;
 use crate::map::Map;
@@ -42,7 +42,7 @@ pub(crate) trait Operations: ReadCalls + Tensors {
     /// Emits an operation of a call. Messages show the operands `shown`.
     fn emit_call(
         &mut self,
-        given: &Given,
+        given: &CallArguments,
         op: Op,
         operands: &[(Self::Tensor, ExprId)],
         shown: &[ExprId],
@@ -50,7 +50,7 @@ pub(crate) trait Operations: ReadCalls + Tensors {
 
     /// The extent of an axis; a negative axis counts from the end. Returns an error if the axis does not exist; emits a
     /// check if that is not known.
-    fn extent_of(&mut self, given: &Given, x: (Self::Tensor, ExprId), axis: i64) -> Lowered<Dim>;
+    fn extent_of(&mut self, given: &CallArguments, x: (Self::Tensor, ExprId), axis: i64) -> Lowered<Dim>;
 
     /// The value of which `part` is a part, with that part replaced by `value`.
     fn replaced(&mut self, part: ExprId, value: ExprId, expr: ExprId) -> Lowered<Value<Self::Tensor>>;
@@ -210,10 +210,10 @@ pub(crate) trait Operations: ReadCalls + Tensors {
         if !can_be_stacked || !elements.iter().any(is_tensor) {
             return Err(stop);
         }
-        self.operation(&Given::array(expr), Op::Own(Own::Stack { axis: 0 }), elements)
+        self.operation(&CallArguments::array(expr), Op::Own(Own::Stack { axis: 0 }), elements)
     }
 
-    fn value_of_call(&mut self, call: Call, given: &Given) -> Lowered<Value<Self::Tensor>> {
+    fn value_of_call(&mut self, call: Call, given: &CallArguments) -> Lowered<Value<Self::Tensor>> {
         let expr = given.expr;
         match call {
             Call::Operation(op, operands) => self.operation(given, op, &operands),
@@ -251,7 +251,12 @@ pub(crate) trait Operations: ReadCalls + Tensors {
     }
 
     /// Lowers an operation on tensors. The operands that share an element type are converted to it.
-    fn operation(&mut self, given: &Given, op: Op, operands: &[ExprId]) -> Lowered<Value<Self::Tensor>> {
+    fn operation(
+        &mut self,
+        given: &CallArguments,
+        op: Op,
+        operands: &[ExprId],
+    ) -> Lowered<Value<Self::Tensor>> {
         let (before, alike) = operands.split_at(op.first_alike(operands.len()));
         let mut values = before.iter().map(|operand| self.operand(*operand)).collect::<Lowered<Vec<_>>>()?;
         values.extend(self.alike(given.name, None, alike)?);
@@ -260,7 +265,7 @@ pub(crate) trait Operations: ReadCalls + Tensors {
 
     /// Lowers a function that is called with structs. It is applied to each field; a sum, or a largest or smallest
     /// element, is then combined over all fields.
-    fn over_fields(&mut self, call: &Call, given: &Given) -> Lowered<Option<Value<Self::Tensor>>> {
+    fn over_fields(&mut self, call: &Call, given: &CallArguments) -> Lowered<Option<Value<Self::Tensor>>> {
         let Some((operands, combine)) = call.by_field() else { return Ok(None) };
         let fields =
             self.by_field(given.name, operands, &mut |lowering| lowering.value_of_call(call.clone(), given))?;

@@ -263,7 +263,9 @@ fn matched(template: &Template, arguments: &[Argument], call: Site) -> Result<Ve
         let parameters: Vec<_> = template.parameters.iter().map(ToString::to_string).collect();
         let call = format!("{}({})", template.full_name(), parameters.join(", "));
         match template.home {
-            Home::Here | Home::Elsewhere(_) => diag.note_at(template.site, format!("`{call}` is declared")),
+            Home::ThisBlock | Home::Elsewhere(_) => {
+                diag.note_at(template.site, format!("`{call}` is declared"))
+            }
             Home::Library(_) => diag.note(format!("it is `{call}`")),
         }
     })?;

@@ -15,7 +15,7 @@ pub(crate) fn order(needs: &[Vec<usize>]) -> Order {
     enum State {
         New,
         Open,
-        Done,
+        Visited,
     }
     let mut states = vec![State::New; needs.len()];
     let mut found = Order { nodes: Vec::new(), cycles: Vec::new() };
@@ -30,7 +30,7 @@ pub(crate) fn order(needs: &[Vec<usize>]) -> Order {
             let node = *node;
             match needs[node].get(*followed) {
                 None => {
-                    states[node] = State::Done;
+                    states[node] = State::Visited;
                     found.nodes.push(node);
                     path.pop();
                 }
@@ -48,7 +48,7 @@ pub(crate) fn order(needs: &[Vec<usize>]) -> Order {
                                 found.cycles.push(cycle);
                             }
                         }
-                        State::Done => {}
+                        State::Visited => {}
                     }
                 }
             }

@@ -27,7 +27,7 @@ impl ParameterRef<'_> {
     pub(crate) fn declared(self, diag: Diag) -> Diag {
         let Self { template, parameter } = self;
         match template.home {
-            Home::Here | Home::Elsewhere(_) => {
+            Home::ThisBlock | Home::Elsewhere(_) => {
                 diag.note_at(parameter.site, format!("`{parameter}` is declared"))
             }
             Home::Library(_) => diag.note(format!("`{}` declares `{parameter}`", template.full_name())),
