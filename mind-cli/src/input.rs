@@ -240,7 +240,11 @@ fn with_calls(program: &ast::Program) -> Option<Lowered> {
     diags.is_empty().then_some(lowered)
 }
 
-fn surface_program(function: &Function, program: surface::lower::Source, source: &Rc<Source>) -> Program {
+fn surface_program(
+    function: &Function,
+    program: surface::lower::LoweredModule,
+    source: &Rc<Source>,
+) -> Program {
     let module = program.module;
     let results = module.outputs().len() - function.updates.len();
     let inputs: Vec<_> = module.inputs().map(|(name, _)| name).collect();

@@ -18,7 +18,7 @@ use std::{collections::BTreeMap, ops::Deref};
 
 use crate::{
     ir::{Inst, Module, Nesting, Op, Operands, Own, Reduction, ValueId},
-    number::Number,
+    number::KnownNumber,
     ops::position,
     ty::Type,
     verify::Verified,
@@ -170,7 +170,7 @@ fn explicit(reduction: &Reduction, rank: usize) -> Reduction {
 
 /// The result of an instruction on constants, if it has the same bits on every machine.
 fn fold(op: &Op, operands: &[ValueId], insts: &[Inst]) -> Option<Op> {
-    Number::apply(op, |position| Number::of(&insts[operands[position].index()]))?.into_op()
+    KnownNumber::apply(op, |position| KnownNumber::of(&insts[operands[position].index()]))?.into_op()
 }
 
 /// The backward pass: keeps inputs, effects and the values that outputs need. Also returns the value that each value

@@ -23,7 +23,7 @@ use crate::{
     dim::{Bindings, Dim},
     ir::{Access, Guard, Inst, Module, Nesting, Op, Own, Scan, ValueId},
     memory::{self, Budget},
-    ops::{Class, results_of_pullback},
+    ops::{WorkClass, results_of_pullback},
     ty::{DType, Type},
     verify::{Verified, requirements},
 };
@@ -231,12 +231,16 @@ impl<'a> Run<'a, '_> {
         let bytes = elements.saturating_mul(inst.ty.dtype.bytes() as u64);
         // The memory in which sums are kept, and the indices as row numbers.
         let scratch = match row.class {
-            Class::Reduction | Class::Kernel => {
+            WorkClass::Reduction | WorkClass::Kernel => {
                 let indices = operands.iter().filter(|operand| !operand.dtype().is_float());
                 let indices = indices.map(|operand| operand.elements.len() as u64 * 8).sum::<u64>();
                 elements.saturating_mul(8).saturating_add(indices)
             }
-            Class::Input | Class::Constant | Class::Elementwise | Class::View | Class::Module => 0,
+            WorkClass::Input
+            | WorkClass::Constant
+            | WorkClass::Elementwise
+            | WorkClass::View
+            | WorkClass::Module => 0,
         };
         self.budget.take(bytes.saturating_add(scratch)).map_err(|error| {
             let message = format!("`{}` to {}{shape:?}: {error}", row.name, inst.ty.dtype);

@@ -5,7 +5,7 @@ use mind_shape::{element_types, match_dtype, match_elements};
 use crate::{
     data::TensorData,
     ir::{Inst, Op},
-    map::{Row, Shapes},
+    map::{Row, ShapeRule},
     ty::DType,
 };
 
@@ -13,11 +13,11 @@ macro_rules! numbers {
     ($($element:ident $variant:ident;)*) => {
         /// A single known number.
         #[derive(Clone, Copy, Debug)]
-        pub(crate) enum Number {
+        pub(crate) enum KnownNumber {
             $($variant($element),)*
         }
 
-        impl Number {
+        impl KnownNumber {
             /// The number that fills a constant tensor, if there is one.
             pub(crate) fn filling(data: &TensorData) -> Option<Self> {
                 if data.stored() != 1 {
@@ -36,16 +36,16 @@ macro_rules! numbers {
             }
         }
 
-        $(impl From<$element> for Number {
+        $(impl From<$element> for KnownNumber {
             fn from(number: $element) -> Self {
                 Self::$variant(number)
             }
         }
 
         /// `None` if the number has another element type.
-        impl From<Number> for Option<$element> {
-            fn from(number: Number) -> Self {
-                if let Number::$variant(number) = number { Some(number) } else { None }
+        impl From<KnownNumber> for Option<$element> {
+            fn from(number: KnownNumber) -> Self {
+                if let KnownNumber::$variant(number) = number { Some(number) } else { None }
             }
         })*
     };
@@ -53,7 +53,7 @@ macro_rules! numbers {
 
 element_types!(all => numbers!);
 
-impl Number {
+impl KnownNumber {
     /// The number, if a canonical instruction is a single constant.
     pub(crate) fn of(Inst { op, ty, .. }: &Inst) -> Option<Self> {
         let Op::Const(constant) = op else { return None };
@@ -95,7 +95,7 @@ impl Number {
         if !row.takes(leading.dtype()) || divides_by_zero {
             return None;
         }
-        if let Shapes::Choice = row.shapes {
+        if let ShapeRule::Choice = row.shapes {
             return if operands[0].integer()? != 0 { Some(operands[1]) } else { Some(operands[2]) };
         }
         let floats = || operands.iter().map(|operand| operand.float()).collect::<Option<Vec<f64>>>();

@@ -17,12 +17,12 @@ pub use mind_shape::{DType, Kind, MAX_RANK};
 
 /// The extents of a tensor, outermost first. Clones are cheap.
 #[derive(Clone)]
-pub struct Shape(Extents);
+pub struct Shape(ExtentStorage);
 
 /// Up to two extents are stored in place, and more in an allocation that clones share. Every shape has one
 /// representation.
 #[derive(Clone)]
-enum Extents {
+enum ExtentStorage {
     Few(Few, [Dim; 2]),
     Many(Arc<[Dim]>),
 }
@@ -39,7 +39,7 @@ enum Few {
 impl Shape {
     /// The shape of a single number.
     pub const fn scalar() -> Self {
-        Self(Extents::Few(Few::Zero, [Dim::ZERO; 2]))
+        Self(ExtentStorage::Few(Few::Zero, [Dim::ZERO; 2]))
     }
 
     /// The shape with these extents.
@@ -100,10 +100,10 @@ impl Deref for Shape {
     #[inline]
     fn deref(&self) -> &[Dim] {
         match &self.0 {
-            Extents::Few(Few::Zero, _) => &[],
-            Extents::Few(Few::One, dims) => &dims[..1],
-            Extents::Few(Few::Two, dims) => dims,
-            Extents::Many(dims) => dims,
+            ExtentStorage::Few(Few::Zero, _) => &[],
+            ExtentStorage::Few(Few::One, dims) => &dims[..1],
+            ExtentStorage::Few(Few::Two, dims) => dims,
+            ExtentStorage::Many(dims) => dims,
         }
     }
 }
@@ -113,9 +113,9 @@ impl FromIterator<Dim> for Shape {
     fn from_iter<I: IntoIterator<Item = Dim>>(dims: I) -> Self {
         let mut dims = dims.into_iter();
         let Some(first) = dims.next() else { return Self::scalar() };
-        let Some(second) = dims.next() else { return Self(Extents::Few(Few::One, [first, Dim::ZERO])) };
-        let Some(third) = dims.next() else { return Self(Extents::Few(Few::Two, [first, second])) };
-        Self(Extents::Many(many([first, second, third].into_iter().chain(dims))))
+        let Some(second) = dims.next() else { return Self(ExtentStorage::Few(Few::One, [first, Dim::ZERO])) };
+        let Some(third) = dims.next() else { return Self(ExtentStorage::Few(Few::Two, [first, second])) };
+        Self(ExtentStorage::Many(many([first, second, third].into_iter().chain(dims))))
     }
 }
 
@@ -142,7 +142,7 @@ impl PartialEq for Shape {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
             // Comparing the `Arc`s is fast for clones, which share their extents.
-            (Extents::Many(dims), Extents::Many(others)) => dims == others,
+            (ExtentStorage::Many(dims), ExtentStorage::Many(others)) => dims == others,
             _ => **self == **other,
         }
     }
@@ -232,7 +232,7 @@ impl Type {
     /// with a product that fits into 64 bits.
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
-        let Extents::Few(few, [first, second]) = &self.shape.0 else { return false };
+        let ExtentStorage::Few(few, [first, second]) = &self.shape.0 else { return false };
         let (Some(first), Some(second)) = (first.as_literal(), second.as_literal()) else { return false };
         match few {
             Few::Zero => true,

@@ -174,7 +174,12 @@ fn function(document: Document, stem: &str, options: Options, span: Span) -> Res
         updates: Vec::new(),
         gradient,
         parameters,
-        program: Some(lower::Source { module: document.module, sites, names, derived: BTreeMap::new() }),
+        program: Some(lower::LoweredModule {
+            module: document.module,
+            sites,
+            names,
+            derived: BTreeMap::new(),
+        }),
     })
 }
 

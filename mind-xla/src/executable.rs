@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
 
-use mind_core::stablehlo::{Argument, Described, Placed};
+use mind_core::stablehlo::{Described, ProgramArgument, ShardedType};
 use mind_rt::{Element, Elements, Parameters};
 
 use crate::error::{Error, Failure};
@@ -42,7 +42,7 @@ impl Executable {
             let text = format!("it has {found} results, needed {needed}");
             return Err(Failure::during("compile the program")(Failure { code: 0, text }));
         }
-        let layout = |placed: &Placed| Layout::new(placed, &described);
+        let layout = |placed: &ShardedType| Layout::new(placed, &described);
         let arguments = described.arguments.iter().map(|argument| layout(&argument.placed)).collect();
         let results = described.results.iter().map(layout).collect();
         let positions = described.arguments.iter().enumerate();
@@ -52,13 +52,13 @@ impl Executable {
 
     /// The arguments in order, each with its split over the devices.
     #[must_use]
-    pub fn arguments(&self) -> &[Argument] {
+    pub fn arguments(&self) -> &[ProgramArgument] {
         &self.described.arguments
     }
 
     /// The results in order. Results that update an argument are last.
     #[must_use]
-    pub fn results(&self) -> &[Placed] {
+    pub fn results(&self) -> &[ShardedType] {
         &self.described.results
     }
 

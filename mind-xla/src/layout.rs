@@ -1,6 +1,6 @@
 //! The distribution of a tensor's elements over devices.
 
-use mind_core::stablehlo::{Described, Placed};
+use mind_core::stablehlo::{Described, ShardedType};
 use mind_core::ty::DType;
 
 /// The type of a tensor, and the part of it that each device has.
@@ -28,7 +28,7 @@ pub struct Run {
 }
 
 impl Layout {
-    pub fn new(placed: &Placed, program: &Described) -> Self {
+    pub fn new(placed: &ShardedType, program: &Described) -> Self {
         let size = |extent: i64| usize::try_from(extent).expect("the text counts its elements in 63 bits");
         let split = |axis: &Option<_>| {
             let found = axis.as_ref().and_then(|axis| program.axes.iter().position(|(name, _)| name == axis));
@@ -120,7 +120,7 @@ mod tests {
 
     fn layout(extents: &[i64], axes: &[(&str, i64)], split: &[Option<&str>]) -> Layout {
         let split = split.iter().map(|axis| axis.map(Into::into)).collect();
-        let placed = Placed { dtype: DType::F32, extents: extents.to_vec(), split };
+        let placed = ShardedType { dtype: DType::F32, extents: extents.to_vec(), split };
         let axes = axes.iter().map(|(name, count)| ((*name).into(), *count)).collect();
         Layout::new(&placed, &Described { text: String::new(), axes, arguments: vec![], results: vec![] })
     }

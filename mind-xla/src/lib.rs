@@ -51,4 +51,4 @@ pub use plugin::Plugin;
 pub use program::Program;
 pub use tensor::{DeviceTensor, Values};
 
-pub use mind_core::stablehlo::{Argument, Placed};
+pub use mind_core::stablehlo::{ProgramArgument, ShardedType};

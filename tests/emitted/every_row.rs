@@ -12,7 +12,7 @@ use mind_core::{
     interp::{Array, Elements},
     ir::{Op, Product, Reduction, ValueId},
     map::{Domain, Map, Notation, Takes},
-    ops::{self, Class, OpInfo, Profile, sample::Case as Sampled},
+    ops::{self, OpInfo, Profile, WorkClass, sample::Case as Sampled},
     opt::optimise,
     plan::plan,
     reduce::Reduce,
@@ -49,7 +49,7 @@ pub fn cases() -> Vec<Case> {
             cases.extend(of_reduction(*reduce, dtype));
         }
     }
-    for row in ops::TABLE.iter().filter(|row| row.class == Class::Kernel) {
+    for row in ops::TABLE.iter().filter(|row| row.class == WorkClass::Kernel) {
         for dtype in DType::ALL {
             let all = row.cases(dtype).into_iter().enumerate();
             cases.extend(all.flat_map(|(at, case)| of_kernel(row, dtype, at, &case)));

@@ -26,7 +26,7 @@ use mind_core::{
     interp::{Array, Elements, Options, run, run_observed},
     ir::{Guard, Module, Nested, Nesting, Op, Own, Rows, Window},
     map::Notation,
-    ops::{Class, Profile},
+    ops::{Profile, WorkClass},
     stablehlo::{self, Mesh},
     testing::{Random, loops_from_bytes, random_inputs, run_bounded},
     text::json,
@@ -173,8 +173,8 @@ impl Properties {
     fn add(&mut self, module: &Module, depth: usize) {
         for inst in module.insts() {
             let computes = match inst.op.info().class {
-                Class::Elementwise | Class::Reduction | Class::Kernel => inst.ty.dtype.is_float(),
-                Class::Input | Class::Constant | Class::View | Class::Module => false,
+                WorkClass::Elementwise | WorkClass::Reduction | WorkClass::Kernel => inst.ty.dtype.is_float(),
+                WorkClass::Input | WorkClass::Constant | WorkClass::View | WorkClass::Module => false,
             };
             self.computed += usize::from(depth > 0 && computes);
             let Some(nested) = runs(&inst.op) else {

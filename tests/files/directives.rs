@@ -10,7 +10,7 @@ use mind_core::{
     ir::{Module, Op, ValueId},
     ops::Profile,
     opt::optimise,
-    text::{self, Document, Form, Limits, core_ir, mic},
+    text::{self, Document, Limits, TextForm, core_ir, mic},
     verify::{Verified, verify},
 };
 
@@ -52,8 +52,8 @@ impl Subject<'_> {
             *module
         );
         let printed = match self.form() {
-            Form::Mic => mic::print_document(&document),
-            Form::CoreIr => core_ir::print(module),
+            TextForm::Mic => mic::print_document(&document),
+            TextForm::CoreIr => core_ir::print(module),
         };
         if printed == self.text { "ok\n".into() } else { printed }
     }
@@ -112,21 +112,25 @@ impl Subject<'_> {
 
     fn parse(&self) -> Result<Document, String> {
         let parsed = match self.form() {
-            Form::Mic => mic::parse_document(self.text, &Limits::default()),
-            Form::CoreIr => core_ir::parse_document(self.text, &Limits::default()),
+            TextForm::Mic => mic::parse_document(self.text, &Limits::default()),
+            TextForm::CoreIr => core_ir::parse_document(self.text, &Limits::default()),
         };
         parsed.map_err(|diags| self.report(diags))
     }
 
     fn print(&self, module: &Module) -> String {
         match self.form() {
-            Form::Mic => mic::print(module),
-            Form::CoreIr => core_ir::print(module),
+            TextForm::Mic => mic::print(module),
+            TextForm::CoreIr => core_ir::print(module),
         }
     }
 
-    fn form(&self) -> Form {
-        if self.text.starts_with('%') || self.text.starts_with("outputs:") { Form::CoreIr } else { Form::Mic }
+    fn form(&self) -> TextForm {
+        if self.text.starts_with('%') || self.text.starts_with("outputs:") {
+            TextForm::CoreIr
+        } else {
+            TextForm::Mic
+        }
     }
 
     fn verified(&self, document: Document, profile: Profile) -> Result<Verified, String> {
@@ -135,8 +139,8 @@ impl Subject<'_> {
 
     fn report(&self, diags: Diags) -> String {
         let source = match self.form() {
-            Form::Mic => "mic",
-            Form::CoreIr => "core-ir",
+            TextForm::Mic => "mic",
+            TextForm::CoreIr => "core-ir",
         };
         diags.into_iter().map(|diag| format!("{}\n", text::report(&diag, source, self.form()))).collect()
     }

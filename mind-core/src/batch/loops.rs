@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Which values of a loop are batched.
-struct Plan {
+struct BatchedParts {
     /// By operand.
     operands: Vec<bool>,
     /// By result of the body.
@@ -29,7 +29,8 @@ impl Batch<'_> {
     /// Runs a loop for all slices. Returns its results.
     pub(super) fn batch_loop(&mut self, scan: &Scan, inst: &Inst) -> Result<Vec<Value>, Box<OpError>> {
         let carries = scan.carry_count();
-        let plan = Plan::new(scan, inst.operands.iter().map(|operand| self.is_batched(*operand)).collect());
+        let plan =
+            BatchedParts::new(scan, inst.operands.iter().map(|operand| self.is_batched(*operand)).collect());
         let ranks = inst.operands.iter().map(|operand| self.old.ty(*operand).rank());
         let accesses = scan.accesses(ranks);
         let mut operands = Vec::new();
@@ -68,7 +69,7 @@ impl Batch<'_> {
     }
 
     /// The body of the loop over all slices.
-    fn body(&self, scan: &Scan, plan: &Plan) -> Result<Nested, Box<OpError>> {
+    fn body(&self, scan: &Scan, plan: &BatchedParts) -> Result<Nested, Box<OpError>> {
         let mut batch = Batch::new(&scan.body, self.extent, &plan.operands)?;
         batch.run()?;
         let outputs = batch.outputs(|at| plan.results[at])?;
@@ -118,7 +119,7 @@ fn masked(step: &Module, carries: usize, mask: usize) -> Result<Module, Box<OpEr
     Ok(builder.finish(kept))
 }
 
-impl Plan {
+impl BatchedParts {
     /// A carry is batched if its first value is, or if the value of some later step is.
     fn new(scan: &Scan, mut operands: Vec<bool>) -> Self {
         let carries = scan.carry_count();

@@ -7,7 +7,7 @@ use crate::{
         Arrange, Cumulation, Inst, Join, Op, Own, Part, Product, Reduction, Reorder, Rows, Slice, ValueId,
         Window,
     },
-    map::Shapes,
+    map::ShapeRule,
     ops::OpError,
     ty::Shape,
 };
@@ -24,7 +24,7 @@ impl Batch<'_> {
                 let mut operands = Vec::new();
                 for operand in inst.operands.iter() {
                     let Value { mut id, mut is_batched } = self.values[operand.index()];
-                    if map.row().shapes == Shapes::Equal && !is_batched {
+                    if map.row().shapes == ShapeRule::Equal && !is_batched {
                         (id, is_batched) = (self.batched(*operand)?, true);
                     }
                     operands.push(if is_batched { self.aligned(id, rank)? } else { id });

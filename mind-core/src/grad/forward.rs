@@ -19,7 +19,7 @@ use crate::{
     canon::Canonical,
     dim::{Dim, Symbol},
     grad::{
-        AutodiffError, Cotangent, Gradient, GradientOptions, Made, Wrt, accumulate,
+        AutodiffError, Cotangent, Gradient, GradientOptions, GradientOrigin, Wrt, accumulate,
         activity::{self, Activity},
         canonical, differentiate,
         magnitude::Magnitudes,
@@ -122,14 +122,14 @@ struct Forward<'a> {
     /// The tangent of each primal value so far that has one.
     tangents: Vec<Option<ValueId>>,
     /// The results of each instruction that has several, with their tangents.
-    several: BTreeMap<ValueId, Vec<Placed>>,
+    several: BTreeMap<ValueId, Vec<CopiedResult>>,
     /// The origin of each value of the builder after the inputs.
-    made: Vec<Made>,
+    made: Vec<GradientOrigin>,
 }
 
 /// A result of an instruction that has several.
 #[derive(Clone, Copy)]
-struct Placed {
+struct CopiedResult {
     copy: ValueId,
     tangent: Option<ValueId>,
 }
@@ -138,9 +138,9 @@ impl Forward<'_> {
     /// Copies all instructions and computes their tangents.
     fn run(&mut self) -> Result<(), AutodiffError> {
         for (value, inst) in self.primal.iter().skip(self.copies.len()) {
-            let Placed { copy, tangent } = self.step(value, inst)?;
-            self.made.resize(self.builder.insts().len(), Made::Back(value));
-            self.made[copy.index()] = Made::Copy(value);
+            let CopiedResult { copy, tangent } = self.step(value, inst)?;
+            self.made.resize(self.builder.insts().len(), GradientOrigin::Back(value));
+            self.made[copy.index()] = GradientOrigin::Copy(value);
             self.copies.push(copy);
             self.tangents.push(tangent);
         }
@@ -148,14 +148,14 @@ impl Forward<'_> {
     }
 
     /// The copy of an instruction, and the tangent of its result.
-    fn step(&mut self, value: ValueId, inst: &Inst) -> Result<Placed, AutodiffError> {
+    fn step(&mut self, value: ValueId, inst: &Inst) -> Result<CopiedResult, AutodiffError> {
         if let Some(at) = inst.op.as_further_result() {
             let of = inst.operands[0];
             if let Some(results) = self.several.get(&of) {
                 return Ok(results[at]);
             }
             let copy = push(&mut self.builder, inst.op.clone(), &[self.copies[of.index()]])?;
-            return Ok(Placed { copy, tangent: None });
+            return Ok(CopiedResult { copy, tangent: None });
         }
         if let Some(scan) = inst.op.as_loop().filter(|_| self.is_active(inst)) {
             let results = self.scan(scan, inst)?;
@@ -166,7 +166,7 @@ impl Forward<'_> {
         let operands = inst.operands.map(|operand| self.copies[operand.index()]);
         let copy = push(&mut self.builder, inst.op.clone(), &operands)?;
         let tangent = if self.is_active(inst) { self.tangent(value, inst, &operands, copy)? } else { None };
-        Ok(Placed { copy, tangent })
+        Ok(CopiedResult { copy, tangent })
     }
 
     fn is_active(&self, inst: &Inst) -> bool {
@@ -299,10 +299,10 @@ impl Forward<'_> {
         let tangents = self.builder.inline(&map, &given, &BTreeMap::new());
         let tangents = tangents.map_err(|error| AutodiffError::Verification(error.to_string()))?;
         if results > 1 {
-            let mut placed = vec![Placed { copy: y, tangent: Some(tangents[0]) }];
+            let mut placed = vec![CopiedResult { copy: y, tangent: Some(tangents[0]) }];
             for (at, tangent) in tangents.iter().enumerate().skip(1) {
                 let copy = push(&mut self.builder, Op::further_result(at), &[y])?;
-                placed.push(Placed { copy, tangent: Some(*tangent) });
+                placed.push(CopiedResult { copy, tangent: Some(*tangent) });
             }
             self.several.insert(value, placed);
         }
@@ -318,7 +318,7 @@ impl Forward<'_> {
 
     /// A loop that computes the results of a loop and their tangents. Its carries are the old ones, then their
     /// tangents; its other operands and its stacked results are likewise the old ones, then tangents.
-    fn scan(&mut self, scan: &Scan, inst: &Inst) -> Result<Vec<Placed>, AutodiffError> {
+    fn scan(&mut self, scan: &Scan, inst: &Inst) -> Result<Vec<CopiedResult>, AutodiffError> {
         let (carries, body) = (scan.carry_count(), &scan.body);
         let active = self.active_in_loop(scan, inst);
         let reached = Activity::new(body, of_active(&active).map(ValueId::new));
@@ -372,7 +372,7 @@ impl Forward<'_> {
             };
             let copies = has_tangent.iter().map(|_| read()).collect::<Result<Vec<_>, _>>()?;
             let placed = copies.into_iter().zip(has_tangent).map(|(copy, has_tangent)| {
-                Ok(Placed { copy, tangent: has_tangent.then(&mut read).transpose()? })
+                Ok(CopiedResult { copy, tangent: has_tangent.then(&mut read).transpose()? })
             });
             placed.collect::<Result<Vec<_>, AutodiffError>>()
         };
@@ -436,7 +436,7 @@ impl<'a> Inputs<'a> {
     }
 
     fn forward(self) -> Forward<'a> {
-        let made = (0..self.builder.insts().len()).map(|at| Made::Copy(ValueId::new(at))).collect();
+        let made = (0..self.builder.insts().len()).map(|at| GradientOrigin::Copy(ValueId::new(at))).collect();
         Forward {
             primal: self.primal,
             builder: self.builder,

@@ -8,7 +8,7 @@ use crate::{
     grad::{AutodiffError, activity::Activity, core_v1, push, typed},
     ir::{Const, Module, Op, Reduction, Slice, ValueId},
     map::{Map, formula},
-    number::Number,
+    number::KnownNumber,
     ops::{Motion, Profile},
     reduce::Reduce,
     ty::{DType, Shape, Type, is_core_v1},
@@ -121,7 +121,7 @@ impl Legaliser<'_> {
 
     /// A quotient by a constant, by a value whose logarithm the module computes, or by an element count.
     fn quotient(&mut self, dividend: ValueId, divisor: ValueId) -> Legal {
-        if let Some(number) = Number::of(self.module.inst(divisor)).and_then(Number::float) {
+        if let Some(number) = KnownNumber::of(self.module.inst(divisor)).and_then(KnownNumber::float) {
             let inverse = self.builder.constant(self.module.ty(divisor).dtype, 1.0 / number);
             let names = [("dividend", dividend), ("inverse", inverse)];
             return Ok(formula(&mut self.builder, "dividend * inverse", &names)?);
@@ -148,7 +148,7 @@ impl Legaliser<'_> {
         // The sign of a computed value is not known. The quotient is then an error.
         let Op::Const(constant) = &inst.op else { return false };
         matches!(constant, Const::Count { .. })
-            || Number::of(inst).and_then(Number::float).is_some_and(|number| number > 0.0)
+            || KnownNumber::of(inst).and_then(KnownNumber::float).is_some_and(|number| number > 0.0)
     }
 
     /// The number of elements of a shape: the product of the known extents, and of one sum of ones per unknown extent.
@@ -174,7 +174,7 @@ impl Legaliser<'_> {
     /// Broadcasts `value`, the replacement of `from`, to a shape by a product with ones.
     fn broadcast(&mut self, value: ValueId, from: ValueId, shape: &Shape) -> Legal {
         let ty = self.builder.ty(value).with_shape(shape.clone());
-        let number = Number::of(self.module.inst(from)).and_then(Number::float);
+        let number = KnownNumber::of(self.module.inst(from)).and_then(KnownNumber::float);
         let known = shape.as_literals().is_some();
         if let (Some(number), true) = (number, known) {
             return Ok(core_v1::filled(&mut self.builder, &ty, number)?);

@@ -6,7 +6,7 @@
 use crate::{
     ir::{Const, Form, Inst, Op, ValueId},
     map::Map,
-    number::Number,
+    number::KnownNumber,
 };
 
 /// The smallest and the largest magnitude that an element may have; `None` if not known.
@@ -42,7 +42,7 @@ impl Magnitudes {
             let inst = &insts[position];
             match &inst.op {
                 Op::Const(Const::Count { .. }) => COUNT,
-                Op::Const(_) => of_number(Number::of(inst)?.float()?),
+                Op::Const(_) => of_number(KnownNumber::of(inst)?.float()?),
                 op => of_operation(op, |operand| before[inst.operands[operand].index()]),
             }
         })

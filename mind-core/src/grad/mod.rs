@@ -58,12 +58,12 @@ pub struct Gradient {
     /// that the outputs need are listed.
     pub gradients: Vec<(ValueId, ValueId)>,
     /// The origin of each value of `module`. It is `None` where it is not known, and always in Core v1.
-    pub made: Vec<Option<Made>>,
+    pub made: Vec<Option<GradientOrigin>>,
 }
 
 /// The origin of a value of a gradient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Made {
+pub enum GradientOrigin {
     /// The value is the copy of this value of the primal.
     Copy(ValueId),
     /// The rule of this value of the primal emitted the value.
@@ -118,10 +118,11 @@ pub fn differentiate(module: &Canonical, options: &GradientOptions) -> Result<Gr
     let fault = |made: ValueId, fault| {
         legal::refused(&activity, made_for.get(made.index()).copied().flatten(), fault)
     };
-    let mut made: Vec<Option<Made>> = made_for.iter().map(|value| value.map(Made::Back)).collect();
+    let mut made: Vec<Option<GradientOrigin>> =
+        made_for.iter().map(|value| value.map(GradientOrigin::Back)).collect();
     made.resize(builder.insts().len(), None);
     for (value, copy) in copies.iter().enumerate() {
-        made[copy.index()].get_or_insert(Made::Copy(ValueId::new(value)));
+        made[copy.index()].get_or_insert(GradientOrigin::Copy(ValueId::new(value)));
     }
     finish(builder.finish(outputs), (&recorded, &made), options.profile, fault)
 }
@@ -260,7 +261,7 @@ impl Calculus for Builder {
 /// error for a value that Core v1 cannot express.
 fn finish(
     module: Module,
-    (gradients, made): (&[(ValueId, ValueId)], &[Option<Made>]),
+    (gradients, made): (&[(ValueId, ValueId)], &[Option<GradientOrigin>]),
     profile: Profile,
     refused: impl Fn(ValueId, legal::Fault) -> AutodiffError,
 ) -> Result<Gradient, AutodiffError> {
@@ -300,7 +301,7 @@ fn finish(
 
 /// Assigns the origins of values to the values that they became. Where several values became one, the first origin
 /// counts.
-fn moved(made: &[Option<Made>], became: &[Option<ValueId>]) -> Vec<Option<Made>> {
+fn moved(made: &[Option<GradientOrigin>], became: &[Option<ValueId>]) -> Vec<Option<GradientOrigin>> {
     let count = became.iter().flatten().map(|value| value.index() + 1).max().unwrap_or_default();
     let mut moved = vec![None; count];
     for (made, became) in made.iter().zip(became) {

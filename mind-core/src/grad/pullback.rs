@@ -13,7 +13,7 @@ use crate::{
         magnitude::Magnitudes,
         push,
         rules::{Factor, Reverse, keeping_zeros, pass},
-        scan::{Loops, Read, Source, StackedFactor},
+        scan::{BackwardOperand, Loops, StackedFactor, StackedLocation},
         typed, zeros,
     },
     ir::{External, Inst, Nested, Nesting, Op, Own, Part, Reduction, Resolved, Slice, ValueId},
@@ -258,15 +258,17 @@ impl Pullback<'_> {
     }
 
     /// An operand of the backward loop.
-    fn read(&mut self, loops: &Loops, read: Read) -> Emitted {
+    fn read(&mut self, loops: &Loops, read: BackwardOperand) -> Emitted {
         match read {
-            Read::Stacked(position) => self.further_result(self.result(), loops.results + position),
-            Read::Operand(position) => Ok(self.operand(position)),
-            Read::Transposed(position) => {
+            BackwardOperand::Stacked(position) => {
+                self.further_result(self.result(), loops.results + position)
+            }
+            BackwardOperand::Operand(position) => Ok(self.operand(position)),
+            BackwardOperand::Transposed(position) => {
                 let operand = self.operand(position);
                 typed::transposed(self.builder, operand)
             }
-            Read::Cotangent(result) => self.result_cotangent(result),
+            BackwardOperand::Cotangent(result) => self.result_cotangent(result),
         }
     }
 
@@ -278,8 +280,8 @@ impl Pullback<'_> {
     /// A stacked factor as one matrix. Its rows are the rows of all stacked matrices, or the stacked vectors.
     fn rows(&mut self, loops: &Loops, factor: StackedFactor, backward: Option<ValueId>) -> Emitted {
         let mut stacked = match factor.of {
-            Source::Read(read) => self.read(loops, read)?,
-            Source::Result(at) => self.result_of_backward(backward, at)?,
+            StackedLocation::Read(read) => self.read(loops, read)?,
+            StackedLocation::Result(at) => self.result_of_backward(backward, at)?,
         };
         if factor.is_transposed {
             stacked = typed::transposed(self.builder, stacked)?;

@@ -22,7 +22,7 @@ use crate::{
     ty::Type,
 };
 
-use self::needs::{Known, Needs, Part, Sum};
+use self::needs::{Availability, CapturedTerms, Needs, ProductFactor};
 
 /// Both loops of a derivative.
 pub(super) struct Loops {
@@ -41,7 +41,7 @@ pub(super) struct Loops {
     /// The iterated operands that have cotangents.
     pub(super) iterated: Vec<usize>,
     /// The operands of the backward loop after its carries.
-    pub(super) reads: Vec<Read>,
+    pub(super) reads: Vec<BackwardOperand>,
 }
 
 /// The cotangent of a captured operand: the sum that the backward loop adds up, plus products after the loop.
@@ -56,23 +56,23 @@ pub(super) struct Captured {
 /// A factor of a product `aᵀ @ b` after the loop. It is stacked over the steps: matrices, or vectors that are rows.
 #[derive(Clone, Copy)]
 pub(super) struct StackedFactor {
-    pub(super) of: Source,
+    pub(super) of: StackedLocation,
     /// Whether each matrix is transposed first.
     pub(super) is_transposed: bool,
 }
 
 /// The place of a stacked value after the backward loop.
 #[derive(Clone, Copy)]
-pub(super) enum Source {
+pub(super) enum StackedLocation {
     /// A value that exists without the backward loop.
-    Read(Read),
+    Read(BackwardOperand),
     /// A result of the backward loop, by its position.
     Result(usize),
 }
 
 /// An operand of the backward loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Read {
+pub(super) enum BackwardOperand {
     /// A value that the forward loop stacks, by its position among the stacked values.
     Stacked(usize),
     /// An operand of the loop.
@@ -189,14 +189,16 @@ impl BodyGradient {
     }
 
     /// A captured operand with its products. `first` is the first result of the backward loop that is a factor.
-    fn captured(&self, sum: &Sum, needs: &Needs, first: usize) -> Captured {
-        let factor = |part: Part| {
-            let of = self.outside(part.value).map(Source::Read);
+    fn captured(&self, sum: &CapturedTerms, needs: &Needs, first: usize) -> Captured {
+        let factor = |part: ProductFactor| {
+            let of = self.outside(part.value).map(StackedLocation::Read);
             let of = of.unwrap_or_else(|| match needs.factors.binary_search(&part.value) {
-                Ok(position) => Source::Result(first + position),
+                Ok(position) => StackedLocation::Result(first + position),
                 Err(_) => {
                     let stacked = needs.stacked.binary_search(&part.value);
-                    Source::Read(Read::Stacked(stacked.expect("a factor is stacked by one of the loops")))
+                    StackedLocation::Read(BackwardOperand::Stacked(
+                        stacked.expect("a factor is stacked by one of the loops"),
+                    ))
                 }
             });
             StackedFactor { of, is_transposed: part.is_transposed }
@@ -210,7 +212,7 @@ impl BodyGradient {
         let mut outputs = self.body_outputs().to_vec();
         outputs.extend(stacked);
         let known = self.known();
-        let effects = self.module.effects().filter(|value| known[value.index()] != Known::Backwards);
+        let effects = self.module.effects().filter(|value| known[value.index()] != Availability::Backwards);
         let is_needed = self.module.needed_by(outputs.iter().copied().chain(effects));
         let mut half = Half::new(&self.module);
         for (input, (name, ty)) in self.module.inputs().take(self.inputs).enumerate() {
@@ -221,7 +223,7 @@ impl BodyGradient {
     }
 
     /// The body of the backward loop, unless it has no results, and the operands after its carries.
-    fn backward(&self, needs: &Needs) -> Result<(Option<Nested>, Vec<Read>), AutodiffError> {
+    fn backward(&self, needs: &Needs) -> Result<(Option<Nested>, Vec<BackwardOperand>), AutodiffError> {
         let mut half = Half::new(&self.module);
         let ty = |input: usize| self.module.ty(ValueId::new(input));
         // A carry is a cotangent of the gradient only if its result has one.
@@ -234,7 +236,7 @@ impl BodyGradient {
         }
         let summed = || needs.captured.iter().filter(|sum| !sum.added.is_empty());
         let mut sums = Vec::new();
-        for Sum { operand, .. } in summed() {
+        for CapturedTerms { operand, .. } in summed() {
             sums.push(half.input(None, &format!("sum{operand}"), ty(*operand))?);
         }
         let mut reads = Vec::new();
@@ -242,10 +244,10 @@ impl BodyGradient {
         if let Some(guard) = self.guard {
             half.input(Some(ValueId::new(guard)), "runs", ty(guard))?;
             reads.push(match self.accesses[guard] {
-                Access::Element | Access::Whole => Read::Operand(guard),
+                Access::Element | Access::Whole => BackwardOperand::Operand(guard),
                 Access::Carry => {
                     let stacked = needs.stacked.binary_search(&ValueId::new(guard));
-                    Read::Stacked(stacked.expect("a guard that is a carry is stacked"))
+                    BackwardOperand::Stacked(stacked.expect("a guard that is a carry is stacked"))
                 }
             });
         }
@@ -253,25 +255,24 @@ impl BodyGradient {
         for (position, value) in needs.stacked.iter().enumerate() {
             if needs.is_needed[value.index()] && !is_guard(*value) {
                 half.input(Some(*value), &format!("kept{position}"), self.module.ty(*value))?;
-                reads.push(Read::Stacked(position));
+                reads.push(BackwardOperand::Stacked(position));
             }
         }
         for result in self.results.iter().filter(|result| **result >= self.carries) {
             let cotangent = of_result(result).expect("it is one of the results");
             if needs.is_needed[cotangent.index()] {
                 half.input(Some(cotangent), &format!("dz{result}"), self.module.ty(cotangent))?;
-                reads.push(Read::Cotangent(*result));
+                reads.push(BackwardOperand::Cotangent(*result));
             }
         }
         // An iterated operand decides the number of steps.
-        let is_whole =
-            |read: &Read| matches!(read, Read::Operand(input) if self.accesses[*input] == Access::Whole);
+        let is_whole = |read: &BackwardOperand| matches!(read, BackwardOperand::Operand(input) if self.accesses[*input] == Access::Whole);
         let mut is_counted = !reads.iter().all(is_whole);
         for input in (self.carries..self.inputs).filter(|input| Some(*input) != self.guard) {
             let is_iterated = self.accesses[input] == Access::Element;
             if needs.is_needed[input] || (is_iterated && !is_counted) {
                 half.input(Some(ValueId::new(input)), &format!("x{input}"), ty(input))?;
-                reads.push(Read::Operand(input));
+                reads.push(BackwardOperand::Operand(input));
                 is_counted |= is_iterated;
             }
         }
@@ -281,7 +282,7 @@ impl BodyGradient {
             let input = match transposes.get(&operand) {
                 Some(input) => *input,
                 None => {
-                    reads.push(Read::Transposed(operand));
+                    reads.push(BackwardOperand::Transposed(operand));
                     half.input(None, &format!("x{operand}_transposed"), &inst.ty)?
                 }
             };
@@ -292,7 +293,7 @@ impl BodyGradient {
         let cotangent = |input: &usize| self.cotangent(*input);
         let mut outputs: Vec<ValueId> =
             needs.carried.iter().map(|carry| half.copied(cotangent(carry))).collect();
-        for (mut sum, Sum { added, .. }) in sums.into_iter().zip(summed()) {
+        for (mut sum, CapturedTerms { added, .. }) in sums.into_iter().zip(summed()) {
             for term in added {
                 let term = half.copied(*term);
                 sum = formula(&mut half.builder, "sum + term", &[("sum", sum), ("term", term)])?;

@@ -123,7 +123,9 @@ pub(super) fn joined(builder: &mut Builder, sum: ValueId) -> Emitted {
             (Op::Map(map), [rest, placed]) if *map == SUMS.combine => (*placed, Some(*rest)),
             _ => (term, None),
         };
-        let Some(Placed { axis, start, end, part }) = Placed::of(builder, placed) else { return Ok(sum) };
+        let Some(PaddedPart { axis, start, end, part }) = PaddedPart::of(builder, placed) else {
+            return Ok(sum);
+        };
         if *joined_axis.get_or_insert(axis) != axis || parts.insert(start, (end, part)).is_some() {
             return Ok(sum);
         }
@@ -144,14 +146,14 @@ pub(super) fn joined(builder: &mut Builder, sum: ValueId) -> Emitted {
 }
 
 /// A part that the derivative of a slice of step 1 places among zeros along one axis.
-struct Placed {
+struct PaddedPart {
     axis: usize,
     start: Dim,
     end: Dim,
     part: ValueId,
 }
 
-impl Placed {
+impl PaddedPart {
     fn of(builder: &Builder, value: ValueId) -> Option<Self> {
         let Inst { op, operands, ty } = builder.inst(value);
         let Some(Motion::Put(slice)) = op.motion() else { return None };

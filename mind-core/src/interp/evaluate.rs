@@ -108,17 +108,20 @@ pub(crate) fn evaluate(op: &Op, operands: &[&Array], to: &Concrete<'_>) -> Resul
             with_number!(to.dtype, T => matmul::<T>(operands[0], operands[1], to))
         }
         Op::Window(Window::Conv2d(convolution)) => {
-            let shapes = Shapes { image: &operands[0].shape, filter: &operands[1].shape, result: to.shape };
+            let shapes =
+                ConvolutionShapes { image: &operands[0].shape, filter: &operands[1].shape, result: to.shape };
             let term = |tap: Tap| [tap.result, tap.image, tap.filter];
             convolved(&shapes, convolution, operands, to, term)
         }
         Op::Window(Window::Conv2dGradInput { convolution, .. }) => {
-            let shapes = Shapes { image: to.shape, filter: &operands[1].shape, result: &operands[0].shape };
+            let shapes =
+                ConvolutionShapes { image: to.shape, filter: &operands[1].shape, result: &operands[0].shape };
             let term = |tap: Tap| [tap.image, tap.result, tap.filter];
             convolved(&shapes, convolution, operands, to, term)
         }
         Op::Window(Window::Conv2dGradFilter { convolution, .. }) => {
-            let shapes = Shapes { image: &operands[0].shape, filter: to.shape, result: &operands[1].shape };
+            let shapes =
+                ConvolutionShapes { image: &operands[0].shape, filter: to.shape, result: &operands[1].shape };
             let term = |tap: Tap| [tap.filter, tap.image, tap.result];
             convolved(&shapes, convolution, operands, to, term)
         }
@@ -529,7 +532,7 @@ fn contract<T: Number>(count: usize, factors: impl Fn(usize) -> (T, T)) -> T {
 }
 
 /// The shapes of a convolution. A gradient reads the result, and computes the image or the filter.
-struct Shapes<'a> {
+struct ConvolutionShapes<'a> {
     image: &'a [usize],
     filter: &'a [usize],
     result: &'a [usize],
@@ -545,13 +548,13 @@ struct Tap {
 /// Sums products over all taps. `term` returns the offset that a product is added at, and the offsets of its factors in
 /// both operands.
 fn convolved(
-    shapes: &Shapes<'_>,
+    shapes: &ConvolutionShapes<'_>,
     convolution: &Convolution,
     operands: &[&Array],
     to: &Concrete<'_>,
     term: impl Fn(Tap) -> [usize; 3],
 ) -> Array {
-    let Shapes { image, filter, result } = *shapes;
+    let ConvolutionShapes { image, filter, result } = *shapes;
     let before = [0, 1].map(|axis| convolution.before(axis, image[axis + 1], filter[axis]));
     with_number!(to.dtype, T => {
         let (a, b) = (T::elements(operands[0]), T::elements(operands[1]));

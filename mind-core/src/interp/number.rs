@@ -98,15 +98,15 @@ macro_rules! floats {
         }
 
         impl Number for $number {
-            type Total = Total;
-            const NOTHING: Total = Total { sum: 0.0, lost: 0.0 };
-            fn accumulate_product(self, rhs: Self, total: Total) -> Total {
+            type Total = CompensatedSum;
+            const NOTHING: CompensatedSum = CompensatedSum { sum: 0.0, lost: 0.0 };
+            fn accumulate_product(self, rhs: Self, total: CompensatedSum) -> CompensatedSum {
                 total.plus(f64::from(self) * f64::from(rhs))
             }
-            fn accumulate(self, total: Total) -> Total {
+            fn accumulate(self, total: CompensatedSum) -> CompensatedSum {
                 total.plus(f64::from(self))
             }
-            fn narrow(total: Total) -> Self {
+            fn narrow(total: CompensatedSum) -> Self {
                 total.rounded() as Self
             }
             fn neutral(neutral: Neutral) -> Self {
@@ -120,7 +120,7 @@ macro_rules! floats {
         }
 
         impl Float for $number {
-            fn average(total: Total, count: usize) -> Self {
+            fn average(total: CompensatedSum, count: usize) -> Self {
                 (total.rounded() / count as f64) as Self
             }
         }
@@ -138,12 +138,12 @@ impl Element for bool {
 
 /// A sum of floats, and its rounding error.
 #[derive(Clone, Copy)]
-pub(crate) struct Total {
+pub(crate) struct CompensatedSum {
     sum: f64,
     lost: f64,
 }
 
-impl Total {
+impl CompensatedSum {
     /// Knuth's addition of two numbers. Its rounding error is a float as well (*The Art of Computer Programming*,
     /// volume 2, section 4.2.2, theorem B).
     fn plus(self, number: f64) -> Self {

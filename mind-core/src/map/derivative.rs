@@ -100,7 +100,7 @@ pub fn adjoint_of<C: Calculus>(
     names: &[(&str, C::Value)],
     linear: &[&str],
 ) -> Result<(C::Value, bool), C::Error> {
-    let Part { value, is_linear } = evaluate_text(calculus, text, names, linear)?;
+    let FormulaTerm { value, is_linear } = evaluate_text(calculus, text, names, linear)?;
     Ok((value, is_linear))
 }
 
@@ -141,14 +141,14 @@ struct Evaluator<'a, C: Calculus> {
 }
 
 /// A part of a formula.
-struct Part<V> {
+struct FormulaTerm<V> {
     value: V,
     /// Whether it depends on the cotangent.
     is_linear: bool,
 }
 
 /// A part of a formula in this calculus, or the error of the calculus.
-type Evaluated<C> = Result<Part<<C as Calculus>::Value>, <C as Calculus>::Error>;
+type Evaluated<C> = Result<FormulaTerm<<C as Calculus>::Value>, <C as Calculus>::Error>;
 
 impl<C: Calculus> Evaluator<'_, C> {
     fn sum(&mut self) -> Evaluated<C> {
@@ -175,16 +175,16 @@ impl<C: Calculus> Evaluator<'_, C> {
     }
 
     /// Whether the function that keeps zeros may differ from the plain one where the cotangent is 0.
-    fn needs(&mut self, keeping: Map, factors: &[Part<C::Value>]) -> bool {
+    fn needs(&mut self, keeping: Map, factors: &[FormulaTerm<C::Value>]) -> bool {
         let zeros = keeping.row().keeps_zeros.map_or(&[][..], |keeps| keeps.of);
         zeros.iter().any(|at| factors[*at].is_linear)
             && !factors.iter().any(|factor| self.calculus.is_finite_nonzero(factor.value))
     }
 
-    fn apply(&mut self, map: Map, operands: &[Part<C::Value>]) -> Evaluated<C> {
+    fn apply(&mut self, map: Map, operands: &[FormulaTerm<C::Value>]) -> Evaluated<C> {
         let values: Vec<_> = operands.iter().map(|operand| operand.value).collect();
         let is_linear = operands.iter().any(|operand| operand.is_linear);
-        Ok(Part { value: self.calculus.apply(map, &values)?, is_linear })
+        Ok(FormulaTerm { value: self.calculus.apply(map, &values)?, is_linear })
     }
 
     fn factor(&mut self) -> Evaluated<C> {
@@ -201,7 +201,7 @@ impl<C: Calculus> Evaluator<'_, C> {
         if word.starts_with(|c: char| c.is_ascii_digit()) {
             let number = word.parse().unwrap_or_else(|_| panic!("`{word}` is no number"));
             let value = self.calculus.number(number, self.names[0].1)?;
-            return Ok(Part { value, is_linear: false });
+            return Ok(FormulaTerm { value, is_linear: false });
         }
         if self.eat("(") {
             let mut operands = vec![self.sum()?];
@@ -211,14 +211,14 @@ impl<C: Calculus> Evaluator<'_, C> {
             self.close();
             if let ("like", [value, other]) = (word, &operands[..]) {
                 let converted = self.calculus.like(value.value, other.value)?;
-                return Ok(Part { value: converted, is_linear: value.is_linear });
+                return Ok(FormulaTerm { value: converted, is_linear: value.is_linear });
             }
             let map = Map::by_mnemonic(word).unwrap_or_else(|| panic!("`{word}` is no row"));
             return self.apply(map, &operands);
         }
         let named = self.names.iter().find(|(name, _)| *name == word);
         let value = named.unwrap_or_else(|| panic!("`{word}` has no value")).1;
-        Ok(Part { value, is_linear: self.linear.contains(&word) })
+        Ok(FormulaTerm { value, is_linear: self.linear.contains(&word) })
     }
 
     fn operator(&mut self, tightness: Tightness) -> Option<Map> {

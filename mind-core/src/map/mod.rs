@@ -35,7 +35,7 @@ pub struct Row {
     /// The element type of the result.
     pub gives: Gives,
     /// How the shapes of operands combine.
-    pub shapes: Shapes,
+    pub shapes: ShapeRule,
     /// Whether the operands may be swapped without changing a bit of the result.
     pub commutative: bool,
     /// The sign of each operand, 1 or -1, if the function is a sum of its operands with signs; otherwise empty.
@@ -157,7 +157,7 @@ impl Tightness {
 
 /// How the shapes of operands combine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shapes {
+pub enum ShapeRule {
     /// They broadcast.
     Broadcast,
     /// They are equal.
@@ -347,8 +347,8 @@ impl Row {
     /// The operand whose element type all others have, except for a condition.
     pub const fn leading(&self) -> usize {
         match self.shapes {
-            Shapes::Choice => 1,
-            Shapes::Broadcast | Shapes::Equal => 0,
+            ShapeRule::Choice => 1,
+            ShapeRule::Broadcast | ShapeRule::Equal => 0,
         }
     }
 

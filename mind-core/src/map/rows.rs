@@ -2,7 +2,9 @@
 
 use std::cmp::Ordering;
 
-use super::{Cost, Domain, Exactness, Gives, Hlo, KeepsZeros, Notation, Row, Rust, Shapes, Takes, Tightness};
+use super::{
+    Cost, Domain, Exactness, Gives, Hlo, KeepsZeros, Notation, Row, Rust, ShapeRule, Takes, Tightness,
+};
 use crate::{profile::Profile, ty::DType};
 
 macro_rules! rows {
@@ -96,7 +98,7 @@ pub(super) const FLOATS: Row = Row {
     profile: Profile::CoreV1,
     takes: Takes::Floats,
     gives: Gives::Operand,
-    shapes: Shapes::Broadcast,
+    shapes: ShapeRule::Broadcast,
     commutative: false,
     signs: &[],
     decides: None,
@@ -1309,7 +1311,7 @@ rows! {
         formals: &["condition", "chosen", "other"],
         profile: Profile::Extended,
         takes: Takes::All,
-        shapes: Shapes::Choice,
+        shapes: ShapeRule::Choice,
         cost: Cost::Addition,
         exactness: Exactness::Exact,
         rust: Rust::Function("choose"),
@@ -2222,7 +2224,7 @@ rows! {
         notation: Notation::Never,
         formals: &["v", "x"],
         profile: Profile::Extended,
-        shapes: Shapes::Equal,
+        shapes: ShapeRule::Equal,
         cost: Cost::Addition,
         exactness: Exactness::Exact,
         mask: Some(1),

@@ -174,10 +174,10 @@ fn whole(step: &Step) -> Option<&Fused> {
 }
 
 /// A reduction as written.
-type Written<'a> = &'a Reduction<Option<Vec<i64>>>;
+type WrittenReduction<'a> = &'a Reduction<Option<Vec<i64>>>;
 
 /// The reduction of a step, its operand and its attributes.
-fn reduction<'a>(program: &'a Program, step: &Step) -> Option<(NodeId, NodeId, Written<'a>)> {
+fn reduction<'a>(program: &'a Program, step: &Step) -> Option<(NodeId, NodeId, WrittenReduction<'a>)> {
     let Step::Kernel(node) = step else { return None };
     let known = program.node(*node);
     let Op::Reduce(_, reduction) = &known.op else { return None };
@@ -187,10 +187,10 @@ fn reduction<'a>(program: &'a Program, step: &Step) -> Option<(NodeId, NodeId, W
 /// Groups the steps that may run by row.
 pub(super) fn group(program: &Program, steps: Vec<Step>) -> Vec<Step> {
     let mut grouped = Vec::new();
-    let mut group = Group::new(program);
+    let mut group = GrowingGroup::new(program);
     for step in steps {
         if !group.takes(&step) {
-            grouped.extend(std::mem::replace(&mut group, Group::new(program)).finish());
+            grouped.extend(std::mem::replace(&mut group, GrowingGroup::new(program)).finish());
         }
         if group.takes(&step) {
             group.add(step);
@@ -222,7 +222,7 @@ fn keep(program: &Program, steps: &mut [Step]) {
 }
 
 /// A group that may still grow.
-struct Group<'a> {
+struct GrowingGroup<'a> {
     program: &'a Program,
     steps: Vec<Step>,
     /// The nodes that the steps store when they run by row.
@@ -238,7 +238,7 @@ struct Group<'a> {
     reduced: BTreeSet<ShapeId>,
 }
 
-impl<'a> Group<'a> {
+impl<'a> GrowingGroup<'a> {
     fn new(program: &'a Program) -> Self {
         Self {
             program,

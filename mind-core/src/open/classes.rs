@@ -4,7 +4,7 @@ use super::graph::RawNode;
 use super::{Class, ClassId, Op};
 use crate::map::Takes;
 use crate::ty::DType;
-use crate::written::{Elements, NumberKind, Own};
+use crate::written::{NumberKind, Own, TypedOperands};
 
 /// The kind of elements that an operation requires of an operand, or that its result has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,8 +57,8 @@ pub(super) fn gives(op: &Op) -> Holds {
     match (op, op.elements()) {
         (Op::Const(constant), _) if constant.kind == NumberKind::Truth => Holds::Truths,
         (Op::Const(_), _) => Holds::Numbers,
-        (_, Elements::Own(DType::Bool)) => Holds::Truths,
-        (_, Elements::Own(_)) => Holds::Numbers,
+        (_, TypedOperands::Own(DType::Bool)) => Holds::Truths,
+        (_, TypedOperands::Own(_)) => Holds::Numbers,
         _ => Holds::Anything,
     }
 }
@@ -70,10 +70,12 @@ pub(super) fn classes(nodes: &[RawNode]) -> (Vec<ClassId>, Vec<Class>) {
     for (position, node) in nodes.iter().enumerate() {
         let operands = node.operands.iter().map(|operand| operand.index());
         match node.op.elements() {
-            Elements::All => operands.for_each(|operand| sets.unite(position, operand)),
-            Elements::Only(alone) => sets.unite(position, node.operands[alone].index()),
-            Elements::From(first) => operands.skip(first).for_each(|operand| sets.unite(position, operand)),
-            Elements::Own(_) => {
+            TypedOperands::All => operands.for_each(|operand| sets.unite(position, operand)),
+            TypedOperands::Only(alone) => sets.unite(position, node.operands[alone].index()),
+            TypedOperands::From(first) => {
+                operands.skip(first).for_each(|operand| sets.unite(position, operand))
+            }
+            TypedOperands::Own(_) => {
                 let read = node.operands.iter().enumerate().filter(|(at, _)| node.op.reads(*at));
                 let mut operands = read.map(|(_, operand)| operand.index());
                 if let Some(first) = operands.next() {
@@ -99,7 +101,7 @@ pub(super) fn classes(nodes: &[RawNode]) -> (Vec<ClassId>, Vec<Class>) {
     // values.
     let mut given: Vec<Option<DType>> = vec![None; nodes.len()];
     for (position, node) in nodes.iter().enumerate() {
-        if let Elements::Own(dtype) = node.op.elements()
+        if let TypedOperands::Own(dtype) = node.op.elements()
             && dtype != DType::Bool
         {
             given[sets.root(position)].get_or_insert(dtype);
@@ -114,7 +116,7 @@ pub(super) fn classes(nodes: &[RawNode]) -> (Vec<ClassId>, Vec<Class>) {
             Some(Class::Of(*leaf))
         } else if let (Op::Const(constant), []) = (&node.op, &node.operands[..]) {
             Some(Class::Fixed(constant.dtype))
-        } else if let Elements::Own(dtype) = node.op.elements() {
+        } else if let TypedOperands::Own(dtype) = node.op.elements() {
             Some(Class::Fixed(dtype))
         } else {
             None

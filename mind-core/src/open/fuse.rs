@@ -10,28 +10,28 @@ use std::collections::BTreeSet;
 use super::needed::{Needed, read_by};
 use super::{ClassId, Fused, NodeId, Program, ShapeId, Step};
 use crate::plan::LONGEST;
-use crate::written::Kind;
+use crate::written::WorkKind;
 
 /// A step that may still grow, or be merged into a later one.
 enum Draft {
     Gone,
     Kernel(NodeId),
     Watch(NodeId),
-    Loop(Loop),
+    Loop(FusedLoop),
 }
 
 /// Nodes that share a loop.
 #[derive(Clone, Default)]
-struct Loop {
+struct FusedLoop {
     /// The nodes that the loop computes, ascending. The last one has the shape of the index space.
     members: Vec<NodeId>,
     /// Groups of members that run as separate loops if a condition does not hold, in the order of their steps.
-    parts: Vec<Part>,
+    parts: Vec<SeparableLoop>,
 }
 
 /// A part of a loop that may have to run as a separate loop.
 #[derive(Clone)]
-struct Part {
+struct SeparableLoop {
     /// Its former step.
     step: usize,
     /// Its nodes, ascending.
@@ -63,19 +63,19 @@ pub(super) fn steps(program: &Program, needed: &Needed) -> Vec<Step> {
     let mut fusion = Fusion { program, needed, drafts: Vec::new(), step_of };
     for (id, node) in program.iter().filter(|(id, _)| needed.reads(*id)) {
         match program.kind(id) {
-            Kind::Known => {}
-            Kind::View => fusion.step_of[id.index()] = fusion.step_of[node.operands[0].index()],
-            Kind::Cheap | Kind::Expensive => fusion.elementwise(id),
+            WorkKind::Known => {}
+            WorkKind::View => fusion.step_of[id.index()] = fusion.step_of[node.operands[0].index()],
+            WorkKind::Cheap | WorkKind::Expensive => fusion.elementwise(id),
             // The loops that read the node compute it.
-            Kind::Free if !fusion.is_stored(id, |_| true) => {
+            WorkKind::Free if !fusion.is_stored(id, |_| true) => {
                 let sources = read_by(program, id).filter_map(|operand| fusion.step_of[operand.index()]);
                 fusion.step_of[id.index()] = sources.max();
             }
-            Kind::Free => {
+            WorkKind::Free => {
                 fusion.step_of[id.index()] = Some(fusion.drafts.len());
-                fusion.drafts.push(Draft::Loop(Loop { members: vec![id], parts: Vec::new() }));
+                fusion.drafts.push(Draft::Loop(FusedLoop { members: vec![id], parts: Vec::new() }));
             }
-            Kind::Kernel => {
+            WorkKind::Kernel => {
                 fusion.step_of[id.index()] = Some(fusion.drafts.len());
                 fusion.drafts.push(Draft::Kernel(id));
             }
@@ -94,7 +94,7 @@ pub(super) fn steps(program: &Program, needed: &Needed) -> Vec<Step> {
 }
 
 impl Fusion<'_> {
-    fn kind(&self, node: NodeId) -> Kind {
+    fn kind(&self, node: NodeId) -> WorkKind {
         self.program.kind(node)
     }
 
@@ -104,10 +104,10 @@ impl Fusion<'_> {
 
     /// Whether a node must be stored: it is a result or watched, or a reader is not `inside` its loop or is no loop.
     fn is_stored(&self, node: NodeId, inside: impl Fn(NodeId) -> bool) -> bool {
-        let is_free = self.kind(node) == Kind::Free;
+        let is_free = self.kind(node) == WorkKind::Free;
         let in_loop = |reader: &NodeId| match self.kind(*reader) {
-            Kind::Cheap | Kind::Expensive => is_free || inside(*reader),
-            Kind::Known | Kind::View | Kind::Free | Kind::Kernel => false,
+            WorkKind::Cheap | WorkKind::Expensive => is_free || inside(*reader),
+            WorkKind::Known | WorkKind::View | WorkKind::Free | WorkKind::Kernel => false,
         };
         self.needed.is_result(node)
             || self.needed.is_watched(node)
@@ -117,9 +117,9 @@ impl Fusion<'_> {
     /// Whether a step computes a node. `step_of` alone does not tell: for other nodes it is the step of their sources.
     fn is_member(&self, node: NodeId, step: usize) -> bool {
         let computed = match self.kind(node) {
-            Kind::Cheap | Kind::Expensive => true,
-            Kind::Free => self.is_stored(node, |_| true),
-            Kind::Known | Kind::View | Kind::Kernel => false,
+            WorkKind::Cheap | WorkKind::Expensive => true,
+            WorkKind::Free => self.is_stored(node, |_| true),
+            WorkKind::Known | WorkKind::View | WorkKind::Kernel => false,
         };
         computed && self.step_of[node.index()] == Some(step)
     }
@@ -131,7 +131,7 @@ impl Fusion<'_> {
         let own = match latest.filter(|step| self.joins(*step, node, &operands)) {
             Some(step) => step,
             None => {
-                self.drafts.push(Draft::Loop(Loop::default()));
+                self.drafts.push(Draft::Loop(FusedLoop::default()));
                 self.drafts.len() - 1
             }
         };
@@ -143,7 +143,7 @@ impl Fusion<'_> {
         before.sort_unstable();
         before.dedup();
         self.step_of[node.index()] = Some(own);
-        let Loop { mut members, mut parts } = self.taken(own);
+        let FusedLoop { mut members, mut parts } = self.taken(own);
         members.push(node);
         for step in before.into_iter().rev() {
             let moves = self.moves(step, (own, &members), node);
@@ -155,8 +155,8 @@ impl Fusion<'_> {
             // If one part may become a separate loop, the loops that it reads must be separable too, to run before it.
             let rest = taken.rest();
             let is_apart = moves == Moves::IfSame || !parts.is_empty() || !taken.parts.is_empty();
-            let own_parts = is_apart.then_some(Part { step, members: rest, conditional: false });
-            parts.extend(own_parts.into_iter().chain(taken.parts).map(|part| Part {
+            let own_parts = is_apart.then_some(SeparableLoop { step, members: rest, conditional: false });
+            parts.extend(own_parts.into_iter().chain(taken.parts).map(|part| SeparableLoop {
                 conditional: part.conditional || moves == Moves::IfSame && !self.is_cheap(&part.members),
                 ..part
             }));
@@ -164,16 +164,16 @@ impl Fusion<'_> {
         }
         members.sort_unstable();
         parts.sort_by_key(|part| part.step);
-        self.drafts[own] = Draft::Loop(Loop { members, parts });
+        self.drafts[own] = Draft::Loop(FusedLoop { members, parts });
     }
 
     /// Takes the loop of a step and leaves the step empty. Returns an empty loop for other steps.
-    fn taken(&mut self, step: usize) -> Loop {
+    fn taken(&mut self, step: usize) -> FusedLoop {
         match std::mem::replace(&mut self.drafts[step], Draft::Gone) {
             Draft::Loop(taken) => taken,
             other => {
                 self.drafts[step] = other;
-                Loop::default()
+                FusedLoop::default()
             }
         }
     }
@@ -230,7 +230,7 @@ impl Fusion<'_> {
     }
 
     fn is_cheap(&self, members: &[NodeId]) -> bool {
-        members.iter().all(|member| self.kind(*member) == Kind::Cheap)
+        members.iter().all(|member| self.kind(*member) == WorkKind::Cheap)
     }
 
     /// The shape of the index space of a loop, which is the shape of its last node.
@@ -239,7 +239,7 @@ impl Fusion<'_> {
     }
 
     /// Converts a loop to a step.
-    fn step(&self, own: &Loop) -> Step {
+    fn step(&self, own: &FusedLoop) -> Step {
         let fused = self.fused(&own.members);
         let same: Vec<NodeId> = own
             .parts
@@ -264,7 +264,7 @@ impl Fusion<'_> {
                 if nodes.contains(&operand) {
                     continue;
                 }
-                if self.kind(operand) == Kind::Free {
+                if self.kind(operand) == WorkKind::Free {
                     nodes.insert(operand);
                     unseen.push(operand);
                 } else {
@@ -279,7 +279,7 @@ impl Fusion<'_> {
     }
 }
 
-impl Loop {
+impl FusedLoop {
     /// The members that are in no part, ascending.
     fn rest(&self) -> Vec<NodeId> {
         let in_part =

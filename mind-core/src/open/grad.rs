@@ -157,7 +157,7 @@ struct Pullback<'a> {
     cotangent: NodeId,
 }
 
-type Made<T = NodeId> = Result<T, Infallible>;
+type Emitted<T = NodeId> = Result<T, Infallible>;
 
 impl Reverse for Pullback<'_> {
     type Form = Written;
@@ -182,7 +182,7 @@ impl Reverse for Pullback<'_> {
         self.active[self.operands[position].index()]
     }
 
-    fn contribute(&mut self, position: usize, value: NodeId) -> Made<()> {
+    fn contribute(&mut self, position: usize, value: NodeId) -> Emitted<()> {
         if self.wants(position) {
             let node = self.operand(position);
             contribute(self.graph, self.cotangents, node, value);
@@ -190,7 +190,7 @@ impl Reverse for Pullback<'_> {
         Ok(())
     }
 
-    fn contribute_broadcast(&mut self, position: usize, value: NodeId) -> Made<()> {
+    fn contribute_broadcast(&mut self, position: usize, value: NodeId) -> Emitted<()> {
         if !self.wants(position) {
             return Ok(());
         }
@@ -200,20 +200,20 @@ impl Reverse for Pullback<'_> {
         self.contribute(position, summed)
     }
 
-    fn emit(&mut self, op: Op, operands: &[NodeId]) -> Made {
+    fn emit(&mut self, op: Op, operands: &[NodeId]) -> Emitted {
         Ok(self.graph.derive(op, operands))
     }
 
-    fn emit_like(&mut self, op: impl FnOnce(Extents) -> Op, operands: &[NodeId], like: NodeId) -> Made {
+    fn emit_like(&mut self, op: impl FnOnce(Extents) -> Op, operands: &[NodeId], like: NodeId) -> Emitted {
         self.emit(op(Extents::Like), &[operands, &[like]].concat())
     }
 
-    fn average(&mut self, value: NodeId, reduction: &Reduced, of: NodeId) -> Made {
+    fn average(&mut self, value: NodeId, reduction: &Reduced, of: NodeId) -> Emitted {
         let count = self.emit(Op::Own(Own::CountReduced { axes: reduction.axes.clone() }), &[of])?;
         formula(self, "value / count", &[("value", value), ("count", count)])
     }
 
-    fn put_back(&mut self, value: NodeId, reduction: &Reduced, _: NodeId) -> Made {
+    fn put_back(&mut self, value: NodeId, reduction: &Reduced, _: NodeId) -> Emitted {
         match &reduction.axes {
             Some(axes) if !reduction.keepdims => {
                 self.emit(Op::Arrange(Arrange::ExpandDims { axes: axes.clone() }), &[value])
@@ -228,18 +228,18 @@ impl Reverse for Pullback<'_> {
         [&[value], &self.operands[extent_witnesses]].concat()
     }
 
-    fn index_grad(&mut self, value: NodeId, indices: &Vec<Subscript>, of: NodeId) -> Made {
+    fn index_grad(&mut self, value: NodeId, indices: &Vec<Subscript>, of: NodeId) -> Emitted {
         let operands = [&self.in_place(value)[..], &[of]].concat();
         self.emit(Op::Own(Own::IndexGrad(indices.clone())), &operands)
     }
 
-    fn joined_part(&mut self, value: NodeId, axis: i64, part: usize) -> Made {
+    fn joined_part(&mut self, value: NodeId, axis: i64, part: usize) -> Emitted {
         let operands: Vec<NodeId> =
             [value].into_iter().chain(self.operands[..=part].iter().copied()).collect();
         self.emit(Op::Own(Own::JoinedPart { axis, part }), &operands)
     }
 
-    fn product_grad(&mut self, factor: Factor, dy: NodeId, [a, b]: [NodeId; 2]) -> Made {
+    fn product_grad(&mut self, factor: Factor, dy: NodeId, [a, b]: [NodeId; 2]) -> Emitted {
         let own = if factor == Factor::Lhs { Own::ProductGradLhs } else { Own::ProductGradRhs };
         self.emit(Op::Own(own), &[dy, a, b])
     }
@@ -251,7 +251,7 @@ impl Reverse for Pullback<'_> {
         }
     }
 
-    fn own(&mut self, own: &Own) -> Made<()> {
+    fn own(&mut self, own: &Own) -> Emitted<()> {
         let dy = self.cotangent;
         match own {
             Own::FilledLike { .. }
@@ -339,11 +339,11 @@ impl Calculus for Pullback<'_> {
     type Value = NodeId;
     type Error = Infallible;
 
-    fn apply(&mut self, map: Map, operands: &[NodeId]) -> Made {
+    fn apply(&mut self, map: Map, operands: &[NodeId]) -> Emitted {
         self.graph.apply(map, operands)
     }
 
-    fn number(&mut self, number: f64, like: NodeId) -> Made {
+    fn number(&mut self, number: f64, like: NodeId) -> Emitted {
         self.graph.number(number, like)
     }
 
@@ -360,7 +360,7 @@ impl Calculus for Pullback<'_> {
         })
     }
 
-    fn like(&mut self, value: NodeId, other: NodeId) -> Made {
+    fn like(&mut self, value: NodeId, other: NodeId) -> Emitted {
         self.graph.like(value, other)
     }
 }
@@ -369,11 +369,11 @@ impl Calculus for Graph {
     type Value = NodeId;
     type Error = Infallible;
 
-    fn apply(&mut self, map: Map, operands: &[NodeId]) -> Made {
+    fn apply(&mut self, map: Map, operands: &[NodeId]) -> Emitted {
         Ok(self.derive(Op::Map(map), operands))
     }
 
-    fn number(&mut self, number: f64, like: NodeId) -> Made {
+    fn number(&mut self, number: f64, like: NodeId) -> Emitted {
         Ok(self.derive(Op::Const(Box::new(Constant::number(number))), &[like]))
     }
 
@@ -382,7 +382,7 @@ impl Calculus for Graph {
         false
     }
 
-    fn like(&mut self, value: NodeId, other: NodeId) -> Made {
+    fn like(&mut self, value: NodeId, other: NodeId) -> Emitted {
         Ok(self.derive(Op::Own(Own::ConvertedLike), &[value, other]))
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::{
     NodeId, Op, Spot,
     pullbacks::CustomPullbacks,
-    shapes::{SCALAR, ShapeId, Shapes},
+    shapes::{SCALAR, ShapeId, ShapeTable},
 };
 
 /// The limit on the number of nodes of a program.
@@ -27,7 +27,7 @@ pub(super) struct Graph {
     pub(super) nodes: Vec<RawNode>,
     /// Never iterated, so its order does not affect the result.
     known: HashMap<(Op, Vec<NodeId>), NodeId>,
-    shapes: Shapes,
+    shapes: ShapeTable,
     shape_of: Vec<ShapeId>,
     /// The derivatives that the program defines.
     pub(super) pullbacks: CustomPullbacks,

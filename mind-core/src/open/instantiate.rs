@@ -11,7 +11,7 @@ use crate::{
     grad::{AutodiffError, push, rules::Factor, typed},
     ir::{Const, Module, Op, ValueId},
     ty::{Shape, Type},
-    written::{Argument, each, resolve},
+    written::{RuleArgument, each, resolve},
 };
 
 /// Returns the module that computes a program whose leaves have these types. It has one input per leaf, and one output

@@ -13,7 +13,7 @@ use crate::{
         lower::{self, values::demand::Demand},
     },
     ty::{DType, Type},
-    written::{Kind, ids},
+    written::{WorkKind, ids},
 };
 
 ids! {
@@ -296,13 +296,13 @@ impl Program {
 
     /// The kind of work of a node. A loop has one numeric type. A conversion from or to truth values involves one
     /// numeric type only, so it can run in a loop.
-    pub(crate) fn kind(&self, id: NodeId) -> Kind {
+    pub(crate) fn kind(&self, id: NodeId) -> WorkKind {
         let node = self.node(id);
         match &node.op {
             Op::Map(map)
                 if map.is_conversion() && (self.is_of_truths(id) || self.is_of_truths(node.operands[0])) =>
             {
-                Kind::Cheap
+                WorkKind::Cheap
             }
             op => op.kind(),
         }

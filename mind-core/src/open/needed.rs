@@ -1,7 +1,7 @@
 //! Finds the nodes that a plan needs, and their readers.
 
 use super::{NodeId, Op, Program};
-use crate::{plan::Watching, written::Kind};
+use crate::{plan::Watching, written::WorkKind};
 
 /// Which nodes' elements are read, and by which nodes.
 pub(super) struct Needed {
@@ -71,7 +71,7 @@ pub(super) fn read_by(program: &Program, node: NodeId) -> impl Iterator<Item = N
 
 /// Follows views to the node whose elements they show. Returns a node that is not a view unchanged.
 pub(super) fn source(program: &Program, mut node: NodeId) -> NodeId {
-    while program.node(node).op.kind() == Kind::View {
+    while program.node(node).op.kind() == WorkKind::View {
         node = program.node(node).operands[0];
     }
     node

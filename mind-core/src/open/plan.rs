@@ -6,7 +6,7 @@ use super::{
     ByRow, ClassId, LeafId, NodeId, Op, Own, Program, by_row, fuse,
     needed::{Needed, read_by, source},
 };
-use crate::{plan::Watching, written::Kind};
+use crate::{plan::Watching, written::WorkKind};
 
 /// The plan of a program. Shapes are not known, so a plan refers to whole contiguous buffers, and index spaces are
 /// decided at run time.
@@ -128,7 +128,7 @@ fn place_of(op: &Op, operands: &[NodeId]) -> Location {
         Location::Leaf(*leaf)
     } else if matches!(op, Op::Const(_)) {
         Location::Constant
-    } else if op.kind() == Kind::View {
+    } else if op.kind() == WorkKind::View {
         Location::View(operands[0])
     } else {
         Location::Loop

@@ -27,18 +27,18 @@ pub(super) const SCALAR: ShapeId = ShapeId(0);
 const MOST_ATOMS: usize = 32;
 
 /// All shapes so far.
-pub(super) struct Shapes {
+pub(super) struct ShapeTable {
     /// The atoms of each shape, ascending.
     sets: Vec<Vec<u32>>,
     // The maps are never iterated, so their order does not matter.
     set_ids: HashMap<Vec<u32>, ShapeId>,
-    atoms: HashMap<Source, u32>,
+    atoms: HashMap<AtomOrigin, u32>,
     atom_count: u32,
 }
 
 /// The origin of an atom.
 #[derive(PartialEq, Eq, Hash)]
-enum Source {
+enum AtomOrigin {
     /// Written extents.
     Extents(Vec<i64>),
     /// An operation on operands of these shapes.
@@ -47,7 +47,7 @@ enum Source {
     Union(Vec<u32>),
 }
 
-impl Default for Shapes {
+impl Default for ShapeTable {
     fn default() -> Self {
         let mut shapes =
             Self { sets: Vec::new(), set_ids: HashMap::new(), atoms: HashMap::new(), atom_count: 0 };
@@ -56,7 +56,7 @@ impl Default for Shapes {
     }
 }
 
-impl Shapes {
+impl ShapeTable {
     /// The shape of the result of an operation.
     pub(super) fn of(&mut self, op: &Op, operands: &[ShapeId]) -> ShapeId {
         if let Some(like) = op.like() {
@@ -77,12 +77,12 @@ impl Shapes {
             // All reductions over the same axes have results of one shape.
             (_, Op::Reduce(_, reduction) | Op::ArgReduce(_, reduction)) => {
                 let sum = Op::Reduce(Reduce::ALL[0], reduction.clone());
-                self.atom(Source::Made(sum, operands.to_vec()))
+                self.atom(AtomOrigin::Made(sum, operands.to_vec()))
             }
             // `@` and the product functions give the same shape where both are valid.
-            (Some(Axes::Product), _) => self.atom(Source::Made(Op::Own(Own::At), operands.to_vec())),
+            (Some(Axes::Product), _) => self.atom(AtomOrigin::Made(Op::Own(Own::At), operands.to_vec())),
             // Nothing is known of the shapes of other results.
-            (_, op) => self.atom(Source::Made(op.clone(), operands.to_vec())),
+            (_, op) => self.atom(AtomOrigin::Made(op.clone(), operands.to_vec())),
         }
     }
 
@@ -98,7 +98,7 @@ impl Shapes {
 
     /// A shape with these extents.
     pub(super) fn known(&mut self, extents: &[i64]) -> ShapeId {
-        if extents.is_empty() { SCALAR } else { self.atom(Source::Extents(extents.to_vec())) }
+        if extents.is_empty() { SCALAR } else { self.atom(AtomOrigin::Extents(extents.to_vec())) }
     }
 
     fn union(&mut self, a: ShapeId, b: ShapeId) -> ShapeId {
@@ -108,10 +108,10 @@ impl Shapes {
         let mut atoms = [&self.sets[a.0 as usize][..], &self.sets[b.0 as usize]].concat();
         atoms.sort_unstable();
         atoms.dedup();
-        if atoms.len() > MOST_ATOMS { self.atom(Source::Union(atoms)) } else { self.set(atoms) }
+        if atoms.len() > MOST_ATOMS { self.atom(AtomOrigin::Union(atoms)) } else { self.set(atoms) }
     }
 
-    fn atom(&mut self, source: Source) -> ShapeId {
+    fn atom(&mut self, source: AtomOrigin) -> ShapeId {
         let next = self.atom_count;
         let atom = *self.atoms.entry(source).or_insert(next);
         self.atom_count = self.atom_count.max(atom + 1);

@@ -11,7 +11,7 @@ use crate::{
     diag::{Code, Diag, Site},
     dim::Dim,
     ty::{DType, Shape, Type},
-    written::{Argument, Elements, rule},
+    written::{RuleArgument, TypedOperands, rule},
 };
 
 /// The type of each node.
@@ -40,7 +40,7 @@ pub fn types(program: &Program, leaves: &[Type]) -> Result<Vec<Type>, Diag> {
     checks.sort_by_key(|check| check.after());
     let mut checks = checks.into_iter().peekable();
     for (id, node) in program.iter() {
-        let known = Known { types: &types, node, leaves };
+        let known = TypedNode { types: &types, node, leaves };
         types.push(known.result()?);
         while let Some(check) = checks.next_if(|check| check.after() == id) {
             self::check(check, &types)?;
@@ -59,9 +59,9 @@ pub fn check_truths(program: &Program) -> Result<(), Diag> {
     let mut made: Vec<Holds> = Vec::with_capacity(program.nodes.len());
     for (_, node) in program.iter() {
         let of_operands = match node.op.elements() {
-            Elements::All => node.operands.first(),
-            Elements::Only(operand) | Elements::From(operand) => node.operands.get(operand),
-            Elements::Own(_) => None,
+            TypedOperands::All => node.operands.first(),
+            TypedOperands::Only(operand) | TypedOperands::From(operand) => node.operands.get(operand),
+            TypedOperands::Own(_) => None,
         };
         let known = of_operands.map_or(Holds::Anything, |operand| made[operand.index()]);
         made.push(match gives(&node.op) {
@@ -130,13 +130,13 @@ pub fn check_annotated(program: &Program) -> Result<(), Diag> {
 }
 
 /// A node with the types of the nodes before it.
-struct Known<'a> {
+struct TypedNode<'a> {
     types: &'a [RuleType],
     node: &'a Node,
     leaves: &'a [Type],
 }
 
-impl Known<'_> {
+impl TypedNode<'_> {
     /// The type of the node, or the error in the user's terms.
     fn result(&self) -> Result<RuleType, Diag> {
         if let Some(leaf) = self.node.op.input_name() {

@@ -3,7 +3,7 @@
 use mind_shape::{element_count, match_dtype, names};
 
 use super::{
-    Attribute, Class, Field, FieldKind, Focus, Inferred, KERNEL, Make, OpError, OpInfo, Requirement,
+    Attribute, Field, FieldKind, Focus, Inferred, KERNEL, Make, OpError, OpInfo, Requirement, WorkClass,
     fields::{SHAPE, exactly, listed, not_these_fields},
     rules::wrong_row,
     sample,
@@ -27,7 +27,7 @@ rows! {
 
 /// The defaults for rows without operands.
 pub(super) const NULLARY: OpInfo = OpInfo {
-    class: Class::Constant,
+    class: WorkClass::Constant,
     arity: 0,
     sample: sample::Sampling { cases: sample::none, domain: sample::Domain::Any, tolerance: (0.0, 0.0) },
     ..KERNEL

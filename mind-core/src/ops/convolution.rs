@@ -328,18 +328,18 @@ fn made(attributes: Attributes) -> (Shape, Box<Convolution>) {
 }
 
 /// The shape of the image, the shape of the filter, strides and padding.
-type Form = ([i64; 4], [i64; 4], [i64; 2], Padding);
+type ConvolutionCase = ([i64; 4], [i64; 4], [i64; 2], Padding);
 
 /// Cases with every kind of padding, strides of 1 and more, and windows larger than a stride.
 fn cases(dtype: DType, case: impl Fn(Convolution, &[i64], &[i64], Type) -> Case) -> Vec<Case> {
-    let forms: [Form; 5] = [
+    let forms: [ConvolutionCase; 5] = [
         ([1, 3, 3, 1], [2, 2, 1, 1], [1, 1], Padding::Valid),
         ([2, 4, 5, 2], [3, 2, 2, 3], [1, 2], Padding::Valid),
         ([1, 4, 5, 2], [3, 3, 2, 2], [1, 1], Padding::Same),
         ([1, 5, 4, 1], [2, 3, 1, 2], [2, 2], Padding::Same),
         ([1, 3, 4, 1], [2, 2, 1, 1], [2, 1], Padding::Custom(vec![[1, 0], [0, 2]])),
     ];
-    let made = |(image, filter, strides, padding): Form| {
+    let made = |(image, filter, strides, padding): ConvolutionCase| {
         let convolution = Convolution { strides: strides.to_vec(), padding };
         let extent = |axis: usize| {
             let positions = convolution.positions(axis, &image[axis + 1].into(), &filter[axis].into());

@@ -1,7 +1,7 @@
 //! The rows of elementwise functions in the table of operations, derived from [`Map::row`].
 
 use super::{
-    Class, Derivative, Focus, Inferred, KERNEL, Make, OpError, OpInfo,
+    Derivative, Focus, Inferred, KERNEL, Make, OpError, OpInfo, WorkClass,
     fields::Attributes,
     rules::{broadcast, broadcast_origin, check_dtype, infer_broadcast, same_dtype, same_origin, wrong_row},
     sample::{Case, Sampling},
@@ -10,7 +10,7 @@ use crate::{
     diag::Code,
     dim::{Dim, Overflow},
     ir::Op,
-    map::{Map, Row, Shapes, Takes},
+    map::{Map, Row, ShapeRule, Takes},
     ty::{DType, Type},
 };
 
@@ -28,7 +28,7 @@ const fn of(map: Map) -> OpInfo {
         mnemonic: row.mnemonic,
         label: row.label,
         profile: row.profile,
-        class: Class::Elementwise,
+        class: WorkClass::Elementwise,
         commutative: row.commutative,
         arity: row.arity(),
         infer,
@@ -52,16 +52,16 @@ fn infer(op: &Op, operands: &[&Type]) -> Inferred {
             check_dtype(op, row.takes, operands, 0)?;
             (*x).clone()
         }
-        (_, Shapes::Broadcast) => {
+        (_, ShapeRule::Broadcast) => {
             let ty = infer_broadcast(op, operands)?;
             check_dtype(op, row.takes, operands, 0)?;
             ty
         }
-        (_, Shapes::Equal) => {
+        (_, ShapeRule::Equal) => {
             let [a, b] = operands else { wrong_row(op) };
             of_one_type(op, row.takes, [a, b])?
         }
-        (_, Shapes::Choice) => choice(op, operands)?,
+        (_, ShapeRule::Choice) => choice(op, operands)?,
     };
     let dtype = row.result(ty.dtype);
     Ok(if dtype == ty.dtype { ty } else { Type::new(dtype, ty.shape) })
@@ -110,8 +110,8 @@ fn same_shape(op: &Op, a: &Type, b: &Type) -> Result<(), Box<OpError>> {
 
 fn origin(op: &Op, operands: &[&Type], axis: usize) -> Option<(usize, usize)> {
     match (known(op).arity(), known(op).shapes) {
-        (1, _) | (_, Shapes::Equal) => same_origin(op, operands, axis),
-        (_, Shapes::Broadcast | Shapes::Choice) => broadcast_origin(op, operands, axis),
+        (1, _) | (_, ShapeRule::Equal) => same_origin(op, operands, axis),
+        (_, ShapeRule::Broadcast | ShapeRule::Choice) => broadcast_origin(op, operands, axis),
     }
 }
 
@@ -129,15 +129,15 @@ fn cases(row: &OpInfo, dtype: DType) -> Vec<Case> {
     let row = known(&op);
     let patterns: &[&[&[i64]]] = match (row.arity(), row.shapes) {
         (1, _) => &[&[&[]], &[&[3]], &[&[2, 3]]],
-        (_, Shapes::Equal) => &[&[&[2, 3], &[2, 3]]],
-        (_, Shapes::Choice) => &[
+        (_, ShapeRule::Equal) => &[&[&[2, 3], &[2, 3]]],
+        (_, ShapeRule::Choice) => &[
             &[&[], &[], &[]],
             &[&[2, 3], &[2, 3], &[2, 3]],
             &[&[2, 3], &[], &[2, 3]],
             &[&[2, 1], &[2, 3], &[3]],
             &[&[], &[2, 1], &[3]],
         ],
-        (_, Shapes::Broadcast) => &[
+        (_, ShapeRule::Broadcast) => &[
             &[&[], &[]],
             &[&[2, 3], &[2, 3]],
             &[&[2, 3], &[]],

@@ -3,8 +3,8 @@
 use mind_shape::{SliceFault, slice_extent};
 
 use super::{
-    Attribute, Class, Derivative, Field, FieldKind, Focus, Inferred, KERNEL, Make, Motion, OpError, OpInfo,
-    Profile, Requirement,
+    Attribute, Derivative, Field, FieldKind, Focus, Inferred, KERNEL, Make, Motion, OpError, OpInfo, Profile,
+    Requirement, WorkClass,
     fields::{SHAPE, exactly, listed, not_these_fields},
     rules::{self, wrong_row},
     sample::{Case, Sampling},
@@ -38,7 +38,7 @@ static INDEX: OpInfo = OpInfo {
     name: "Index",
     mnemonic: "index",
     label: "index",
-    class: Class::View,
+    class: WorkClass::View,
     infer: infer_index,
     requirements: |op, operands| {
         let mut needed = Vec::new();
@@ -83,7 +83,7 @@ static SLICE: OpInfo = OpInfo {
     name: "Slice",
     mnemonic: "slice",
     label: "slice",
-    class: Class::View,
+    class: WorkClass::View,
     infer: |op, operands| {
         let Op::Part(Part::Slice(slice)) = op else { wrong_row(op) };
         Ok(operands[0].with_shape(sliced(op, slice, &operands[0].shape, &[0])?))

@@ -1,7 +1,7 @@
 //! Operations that make a value from attributes alone.
 
 use super::{
-    Attribute, Class, Field, FieldKind, Inferred, Make, OpInfo, Profile,
+    Attribute, Field, FieldKind, Inferred, Make, OpInfo, Profile, WorkClass,
     constant::NULLARY,
     fields::{SHAPE, exactly, listed, not_these_fields},
     rules::{self, wrong_row},
@@ -31,7 +31,7 @@ static IOTA: OpInfo = OpInfo {
     mnemonic: "iota",
     label: "iota",
     profile: Profile::Extended,
-    class: Class::Kernel,
+    class: WorkClass::Kernel,
     infer: infer_iota,
     fields: &[SHAPE, Field::key("axis", "ax", FieldKind::I64)],
     attributes: |op| {

@@ -71,7 +71,7 @@ pub(crate) use fields::listed;
 pub use fields::{Attribute, Attributes, Field, FieldKind, InMic};
 use row::KERNEL;
 pub(crate) use row::Motion;
-pub use row::{Class, Derivative, Inferred, Make, OpInfo, OperandAxis, Requirement, VARIADIC};
+pub use row::{Derivative, Inferred, Make, OpInfo, OperandAxis, Requirement, VARIADIC, WorkClass};
 
 use crate::{
     cumulate::Cumulate,
@@ -258,7 +258,7 @@ static INPUT: OpInfo = OpInfo {
     name: "Input",
     mnemonic: "input",
     label: "input",
-    class: Class::Input,
+    class: WorkClass::Input,
     fields: &[Field::place("name", FieldKind::Text)],
     attributes: |op| {
         let Some(name) = op.input_name() else { rules::wrong_row(op) };

@@ -1,8 +1,8 @@
 //! Instructions that hold a module, and the instruction that reads their further results.
 
 use super::{
-    Attribute, Class, Derivative, Field, FieldKind, Inferred, KERNEL, Make, OpError, OpInfo, Profile,
-    VARIADIC,
+    Attribute, Derivative, Field, FieldKind, Inferred, KERNEL, Make, OpError, OpInfo, Profile, VARIADIC,
+    WorkClass,
     fields::{exactly, listed, not_these_fields},
     rules::wrong_row,
     scan::{self, SCAN, WHEN, WHILE},
@@ -117,7 +117,7 @@ static RESULT: OpInfo = OpInfo {
 /// The fields that the rows share.
 pub(super) const HOLDING: OpInfo = OpInfo {
     profile: Profile::Extended,
-    class: Class::Module,
+    class: WorkClass::Module,
     arity: VARIADIC,
     derivative: Derivative::Rule,
     ..KERNEL

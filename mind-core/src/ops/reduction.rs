@@ -1,7 +1,7 @@
 //! The rows of reductions in the table of operations, derived from [`Reduce::row`].
 
 use super::{
-    Attribute, Attributes, Class, Derivative, Field, FieldKind, Inferred, KERNEL, Make, OpInfo,
+    Attribute, Attributes, Derivative, Field, FieldKind, Inferred, KERNEL, Make, OpInfo, WorkClass,
     fields::{exactly, listed, not_these_fields},
     rules::{self, check_dtype, position, wrong_row},
     sample::{Case, Domain, Sampling},
@@ -28,7 +28,7 @@ const fn of(reduce: Reduce) -> OpInfo {
         profile: row.profile,
         label: row.function,
         make: Make::Reduce(reduce),
-        class: Class::Reduction,
+        class: WorkClass::Reduction,
         infer,
         origin,
         derivative: if row.adjoint.is_empty() { Derivative::Linear } else { Derivative::Rule },

@@ -33,7 +33,7 @@ pub struct OpInfo {
     /// Core v1 or an extension.
     pub profile: Profile,
     /// The kind of work; planners and printers group by it.
-    pub class: Class,
+    pub class: WorkClass,
     /// Whether the operands may be swapped without changing a bit of the result.
     pub commutative: bool,
     /// The number of operands, or [`VARIADIC`].
@@ -82,7 +82,7 @@ pub(super) const KERNEL: OpInfo = OpInfo {
     mnemonic: "",
     label: "",
     profile: Profile::CoreV1,
-    class: Class::Kernel,
+    class: WorkClass::Kernel,
     commutative: false,
     arity: 1,
     infer: |op, _| rules::wrong_row(op),
@@ -122,7 +122,7 @@ impl OpInfo {
 
 /// The kind of work that an operation does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
+pub enum WorkClass {
     /// An input of the module.
     Input,
     /// A value that the compiler knows.

@@ -3,8 +3,8 @@
 use mind_shape::{AxisFault, check_permutation};
 
 use super::{
-    Attribute, Class, Derivative, Field, FieldKind, Focus, Inferred, KERNEL, Make, Motion, OpError, OpInfo,
-    Profile,
+    Attribute, Derivative, Field, FieldKind, Focus, Inferred, KERNEL, Make, Motion, OpError, OpInfo, Profile,
+    WorkClass,
     fields::{SHAPE, exactly, listed, not_these_fields},
     rules::{self, broadcast_dim, position, wrong_row},
     sample::{Case, Sampling},
@@ -300,7 +300,7 @@ impl Arrange {
 }
 
 /// The fields that the rows share.
-const VIEW: OpInfo = OpInfo { class: Class::View, ..KERNEL };
+const VIEW: OpInfo = OpInfo { class: WorkClass::View, ..KERNEL };
 
 fn permutation(op: &Op) -> &[i64] {
     if let Op::Arrange(Arrange::Transpose { permutation }) = op { permutation } else { wrong_row(op) }

@@ -7,7 +7,7 @@
 use crate::{
     ir::{Arrange, Inst, Op, Operands, ValueId},
     map::Map,
-    number::Number,
+    number::KnownNumber,
     ops::Motion,
     ty::Type,
 };
@@ -19,35 +19,35 @@ pub(super) enum Rewrite {
     /// An earlier value, broadcast to the type of the result if its shape differs.
     Value(ValueId),
     /// The same number at every index.
-    Filled(Number),
+    Filled(KnownNumber),
     /// Another operation, whose result has the same type.
     Inst(Op, Operands),
     /// An operation on a value of the type of the result and a number.
-    Scaled(Op, ValueId, Number),
+    Scaled(Op, ValueId, KnownNumber),
 }
 
 /// The optimised instructions so far, as the rules read them.
-pub(super) struct Known<'k> {
+pub(super) struct OptimisedInsts<'k> {
     /// Each instruction.
     pub(super) insts: &'k [Inst],
     /// The number that fills each value, if any.
-    pub(super) filled: &'k [Option<Number>],
+    pub(super) filled: &'k [Option<KnownNumber>],
     /// Finds the value of an earlier instruction with this operation and these operands.
     pub(super) find: &'k dyn Fn(Op, Operands) -> Option<ValueId>,
 }
 
 /// The number that fills the result of an instruction, if any.
-pub(super) fn filling(op: &Op, operands: &[ValueId], filled: &[Option<Number>]) -> Option<Number> {
+pub(super) fn filling(op: &Op, operands: &[ValueId], filled: &[Option<KnownNumber>]) -> Option<KnownNumber> {
     if let Op::Const(constant) = op {
-        return Number::filling(&constant.data()?);
+        return KnownNumber::filling(&constant.data()?);
     }
     op.motion().filter(Motion::adds_nothing).and_then(|_| filled[operands[0].index()])
 }
 
 /// Returns a form that equals `op` of `operands`, whose result has type `ty`.
-pub(super) fn rewrite(op: &Op, operands: &Operands, ty: &Type, known: &Known<'_>) -> Rewrite {
+pub(super) fn rewrite(op: &Op, operands: &Operands, ty: &Type, known: &OptimisedInsts<'_>) -> Rewrite {
     let number = |position: usize| known.filled[operands[position].index()];
-    if let Some(result) = Number::apply(op, number).filter(|result| result.into_op().is_some()) {
+    if let Some(result) = KnownNumber::apply(op, number).filter(|result| result.into_op().is_some()) {
         return Rewrite::Filled(result);
     }
     match op {
@@ -68,11 +68,11 @@ pub(super) fn rewrite(op: &Op, operands: &Operands, ty: &Type, known: &Known<'_>
 }
 
 /// `x + -0.0` is x; `x + -y` is `x - y`.
-fn sum(operands: &Operands, known: &Known<'_>) -> Rewrite {
+fn sum(operands: &Operands, known: &OptimisedInsts<'_>) -> Rewrite {
     let [a, b] = [operands[0], operands[1]];
-    if known.is_filled(b, Number::is_nothing_to_add) {
+    if known.is_filled(b, KnownNumber::is_nothing_to_add) {
         Rewrite::Value(a)
-    } else if known.is_filled(a, Number::is_nothing_to_add) {
+    } else if known.is_filled(a, KnownNumber::is_nothing_to_add) {
         Rewrite::Value(b)
     } else if let Some(b) = known.negated(b) {
         Rewrite::Inst(Op::Map(Map::Sub), known.operands(&[a, b]))
@@ -84,7 +84,7 @@ fn sum(operands: &Operands, known: &Known<'_>) -> Rewrite {
 }
 
 /// `x - 0.0` is x; `x - -y` is `x + y`; for integers, `0 - x` is `-x`.
-fn difference(operands: &Operands, ty: &Type, known: &Known<'_>) -> Rewrite {
+fn difference(operands: &Operands, ty: &Type, known: &OptimisedInsts<'_>) -> Rewrite {
     let [a, b] = [operands[0], operands[1]];
     if known.is_filled(b, |number| number.is(0)) {
         Rewrite::Value(a)
@@ -98,7 +98,7 @@ fn difference(operands: &Operands, ty: &Type, known: &Known<'_>) -> Rewrite {
 }
 
 /// `x * 1.0` is x and `x * -1.0` is `-x`; `-x * -y` is `x * y`; for integers, `x * 0` is 0.
-fn product(operands: &Operands, ty: &Type, known: &Known<'_>) -> Rewrite {
+fn product(operands: &Operands, ty: &Type, known: &OptimisedInsts<'_>) -> Rewrite {
     for (x, factor) in [(operands[0], operands[1]), (operands[1], operands[0])] {
         let Some(number) = known.filled[factor.index()] else { continue };
         if number.is(1) {
@@ -117,7 +117,7 @@ fn product(operands: &Operands, ty: &Type, known: &Known<'_>) -> Rewrite {
 
 /// `x / 1.0` is x and `x / -1.0` is `-x`. A division by another power of two becomes a product with its inverse. For
 /// floats `-x / -y` is `x / y`. For integers it is not if `x` is the minimum, whose negative is itself.
-fn quotient(operands: &Operands, ty: &Type, known: &Known<'_>) -> Rewrite {
+fn quotient(operands: &Operands, ty: &Type, known: &OptimisedInsts<'_>) -> Rewrite {
     let [a, b] = [operands[0], operands[1]];
     if let Some(number) = known.filled[b.index()] {
         let as_it_is = known.inst(a).ty == *ty;
@@ -138,7 +138,7 @@ fn quotient(operands: &Operands, ty: &Type, known: &Known<'_>) -> Rewrite {
 }
 
 /// An arrangement that changes nothing is its operand. Two arrangements in a row become one, or none.
-fn arranged(arrange: &Arrange, operand: ValueId, ty: &Type, known: &Known<'_>) -> Rewrite {
+fn arranged(arrange: &Arrange, operand: ValueId, ty: &Type, known: &OptimisedInsts<'_>) -> Rewrite {
     let inner = known.inst(operand);
     if arrange.motion().is_identity(&inner.ty, ty) {
         return Rewrite::Value(operand);
@@ -153,7 +153,7 @@ fn arranged(arrange: &Arrange, operand: ValueId, ty: &Type, known: &Known<'_>) -
     }
 }
 
-impl Known<'_> {
+impl OptimisedInsts<'_> {
     fn inst(&self, value: ValueId) -> &Inst {
         &self.insts[value.index()]
     }
@@ -162,7 +162,7 @@ impl Known<'_> {
         Operands::new(operands).expect("one or two operands fit")
     }
 
-    fn is_filled(&self, value: ValueId, with: impl Fn(Number) -> bool) -> bool {
+    fn is_filled(&self, value: ValueId, with: impl Fn(KnownNumber) -> bool) -> bool {
         self.filled[value.index()].is_some_and(with)
     }
 

@@ -13,13 +13,13 @@ use crate::{
     canon::Canonical,
     dim::Symbol,
     ir::{Arrange, Inst, Module, Op, Operands, ValueId},
-    number::Number,
+    number::KnownNumber,
     ops::{Requirement, seen_through},
     ty::{Shape, Type},
     verify,
 };
 
-use algebra::{Known, Rewrite};
+use algebra::{OptimisedInsts, Rewrite};
 
 /// A module that computes each operation once, and in which each operation contributes to an output or has an effect.
 #[derive(Clone, Debug, PartialEq)]
@@ -146,7 +146,7 @@ pub fn unoptimised(module: &Canonical) -> Optimised {
 struct Rewriter {
     insts: Vec<Inst>,
     /// For each instruction, the number that fills its result, if any.
-    filled: Vec<Option<Number>>,
+    filled: Vec<Option<KnownNumber>>,
     origins: Vec<ValueId>,
     known: HashMap<(Op, Operands), ValueId>,
     /// The canonical value that is being rewritten.
@@ -173,7 +173,7 @@ impl Rewriter {
                 operands = Operands::new(&[operands[1], operands[0]]).expect("two operands fit");
             }
             let find = |op: Op, operands: Operands| self.known.get(&(op, operands)).copied();
-            let known = Known { insts: &self.insts, filled: &self.filled, find: &find };
+            let known = OptimisedInsts { insts: &self.insts, filled: &self.filled, find: &find };
             match algebra::rewrite(&op, &operands, ty, &known) {
                 Rewrite::Same => return self.push(op, operands, ty.clone()),
                 Rewrite::Inst(next, of) if (&next, &of) == (&op, &operands) => {
@@ -193,7 +193,7 @@ impl Rewriter {
         }
     }
 
-    fn number(&mut self, number: Number, ty: &Type) -> ValueId {
+    fn number(&mut self, number: KnownNumber, ty: &Type) -> ValueId {
         let op = number.into_op().expect("rules make no NaN");
         self.push(op, Operands::NONE, Type::scalar(ty.dtype))
     }

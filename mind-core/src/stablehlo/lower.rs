@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, mem, sync::Arc};
 
 use super::{
-    Argument, Described, Error, Mesh, Options, Placed, elements, mesh, ordering, quoted_text, reductions,
-    rows,
+    Described, Error, Mesh, Options, ProgramArgument, ShardedType, elements, mesh, ordering, quoted_text,
+    reductions, rows,
     tensor::{self, Tensor, list, number},
     window,
     writer::{SsaValue, Writer},
@@ -28,14 +28,14 @@ use crate::{
 /// # Errors
 /// If the inputs cannot be split over the mesh.
 pub(super) fn module(module: &Canonical, bindings: &Bindings, options: &Options) -> Result<Described, Error> {
-    let extents = Extents(bindings);
+    let extents = SymbolExtents(bindings);
     let inputs: Vec<_> =
         module.inputs().map(|(_, ty)| Tensor::new(ty.dtype, extents.of(&ty.shape))).collect();
     let mesh = options.mesh.as_ref();
     mesh.map_or(Ok(()), |mesh| mesh.check(module, &inputs))?;
     let writer = Writer::new(inputs.clone());
     let given = (0..inputs.len()).map(|input| writer.argument(input)).collect();
-    let mut lowering = Lowering { extents, writer, values: Vec::new(), further: BTreeMap::new() };
+    let mut lowering = ModuleLowering { extents, writer, values: Vec::new(), further: BTreeMap::new() };
     let outputs = lowering.module(module, given);
     let arguments = arguments(module, inputs, options);
     let results = outputs.iter().enumerate().map(|(position, output)| {
@@ -48,7 +48,7 @@ pub(super) fn module(module: &Canonical, bindings: &Bindings, options: &Options)
     let results: Vec<_> = results.collect();
     let (names, lines) = (lowering.writer.names(&outputs), lowering.writer.into_lines());
     let types: Vec<_> = results.iter().map(|result| tensor_of(result).to_string()).collect();
-    let layout = |placed: &Placed| mesh.map(|_| mesh::attribute(&placed.split));
+    let layout = |placed: &ShardedType| mesh.map(|_| mesh::attribute(&placed.split));
     let inside = arguments.iter().enumerate().map(|(position, argument)| {
         let donated = argument.updated.map(|output| format!("tf.aliasing_output = {output} : i32"));
         let attributes = attributes(layout(&argument.placed).into_iter().chain(donated));
@@ -69,7 +69,7 @@ pub(super) fn module(module: &Canonical, bindings: &Bindings, options: &Options)
 }
 
 /// The arguments, one per input of the module.
-fn arguments(module: &Canonical, inputs: Vec<Tensor>, options: &Options) -> Vec<Argument> {
+fn arguments(module: &Canonical, inputs: Vec<Tensor>, options: &Options) -> Vec<ProgramArgument> {
     let mut updated = BTreeMap::new();
     for Update { output, input } in options.updates.iter().copied() {
         assert_eq!(
@@ -82,7 +82,7 @@ fn arguments(module: &Canonical, inputs: Vec<Tensor>, options: &Options) -> Vec<
     let arguments = module.inputs().zip(inputs).enumerate().map(|(position, ((name, _), tensor))| {
         let mesh = options.mesh.as_ref();
         let split = mesh.map_or_else(|| vec![None; tensor.rank()], |mesh| mesh.split(name, tensor.rank()));
-        Argument {
+        ProgramArgument {
             name: name.clone(),
             placed: placed(tensor, split),
             updated: updated.get(&position).copied(),
@@ -91,11 +91,11 @@ fn arguments(module: &Canonical, inputs: Vec<Tensor>, options: &Options) -> Vec<
     arguments.collect()
 }
 
-fn placed(tensor: Tensor, split: Vec<Option<Arc<str>>>) -> Placed {
-    Placed { dtype: tensor.dtype, extents: tensor.shape, split }
+fn placed(tensor: Tensor, split: Vec<Option<Arc<str>>>) -> ShardedType {
+    ShardedType { dtype: tensor.dtype, extents: tensor.shape, split }
 }
 
-fn tensor_of(placed: &Placed) -> Tensor {
+fn tensor_of(placed: &ShardedType) -> Tensor {
     Tensor::new(placed.dtype, &*placed.extents)
 }
 
@@ -106,9 +106,9 @@ fn attributes(all: impl IntoIterator<Item = String>) -> String {
 }
 
 /// The extents of the symbols.
-struct Extents<'a>(&'a Bindings);
+struct SymbolExtents<'a>(&'a Bindings);
 
-impl Extents<'_> {
+impl SymbolExtents<'_> {
     fn of(&self, shape: &[Dim]) -> Vec<i64> {
         shape.iter().map(|dim| self.value(dim)).collect()
     }
@@ -119,8 +119,8 @@ impl Extents<'_> {
 }
 
 /// The state of the lowering of a module.
-struct Lowering<'a> {
-    extents: Extents<'a>,
+struct ModuleLowering<'a> {
+    extents: SymbolExtents<'a>,
     writer: Writer,
     /// The first result of each instruction.
     values: Vec<SsaValue>,
@@ -128,7 +128,7 @@ struct Lowering<'a> {
     further: BTreeMap<ValueId, Vec<SsaValue>>,
 }
 
-impl Lowering<'_> {
+impl ModuleLowering<'_> {
     /// Lowers a module with these inputs, and returns its results.
     fn module(&mut self, module: &Module, inputs: Vec<SsaValue>) -> Vec<SsaValue> {
         let count = inputs.len();

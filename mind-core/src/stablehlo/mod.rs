@@ -144,25 +144,25 @@ pub struct Described {
     /// last axis first.
     pub axes: Vec<(Arc<str>, i64)>,
     /// The arguments in order.
-    pub arguments: Vec<Argument>,
+    pub arguments: Vec<ProgramArgument>,
     /// The results in order.
-    pub results: Vec<Placed>,
+    pub results: Vec<ShardedType>,
 }
 
 /// An argument of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Argument {
+pub struct ProgramArgument {
     /// The name in the program: `x`, `net.w1`.
     pub name: Arc<str>,
     /// Its type and layout.
-    pub placed: Placed,
+    pub placed: ShardedType,
     /// The position of the result that updates it and reuses its memory.
     pub updated: Option<usize>,
 }
 
 /// The type of a tensor and its layout on the devices.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Placed {
+pub struct ShardedType {
     /// The element type.
     pub dtype: DType,
     /// Its extents before it is split.

@@ -7,7 +7,7 @@ use super::{
 use crate::ir::{Convolution, Window};
 
 /// The parameters of a StableHLO convolution.
-struct Form {
+struct HloWindow {
     /// The roles of the axes of both operands and the result.
     axes: &'static str,
     stride: [i64; 2],
@@ -25,7 +25,7 @@ pub(super) fn lower(writer: &mut Writer, window: &Window, operands: [SsaValue; 2
         Window::Conv2d(convolution) => {
             let taps = Taps::new(convolution, &shape(lhs), &shape(rhs), &to.shape);
             let high = |axis: usize| taps.needed_after(axis).max(0);
-            let form = Form {
+            let form = HloWindow {
                 axes: "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]",
                 stride: taps.strides,
                 padding: [0, 1].map(|axis| [taps.before[axis], high(axis)]),
@@ -39,7 +39,7 @@ pub(super) fn lower(writer: &mut Writer, window: &Window, operands: [SsaValue; 2
                 let low = taps.window[axis] - 1 - taps.before[axis];
                 [low, taps.image[axis] - taps.span(axis) + taps.before[axis]]
             };
-            let form = Form {
+            let form = HloWindow {
                 axes: "[b, 0, 1, f]x[0, 1, o, i]->[b, 0, 1, f]",
                 stride: [1, 1],
                 padding: [0, 1].map(padding),
@@ -51,7 +51,7 @@ pub(super) fn lower(writer: &mut Writer, window: &Window, operands: [SsaValue; 2
         Window::Conv2dGradFilter { convolution, .. } => {
             let taps = Taps::new(convolution, &shape(lhs), &to.shape, &shape(rhs));
             let padding = |axis: usize| [taps.before[axis], taps.needed_after(axis)];
-            let form = Form {
+            let form = HloWindow {
                 axes: "[f, 0, 1, b]x[i, 0, 1, o]->[0, 1, b, f]",
                 stride: [1, 1],
                 padding: [0, 1].map(padding),
@@ -61,7 +61,7 @@ pub(super) fn lower(writer: &mut Writer, window: &Window, operands: [SsaValue; 2
         }
     };
     let (names, types) = (writer.names(&[lhs, rhs]), writer.types(&[lhs, rhs], &to));
-    let Form { axes, stride, padding, dilation: [lhs_dilation, rhs_dilation] } = form;
+    let HloWindow { axes, stride, padding, dilation: [lhs_dilation, rhs_dilation] } = form;
     writer.line(
         to,
         format_args!(

@@ -27,7 +27,7 @@ pub(super) struct Writer {
 }
 
 /// A loop whose regions are being written.
-pub(super) struct Loop {
+pub(super) struct WhileLoop {
     number: usize,
     start: Vec<SsaValue>,
     /// The values of the loop in both regions.
@@ -120,14 +120,14 @@ impl Writer {
     }
 
     /// Starts a loop with these values. Its regions are written next; then [`Self::repeat`] writes the loop.
-    pub(super) fn start(&mut self, start: &[SsaValue]) -> Loop {
+    pub(super) fn start(&mut self, start: &[SsaValue]) -> WhileLoop {
         let (number, tensors) = (self.number(), start.iter().map(|value| self.tensor(*value).clone()));
         let tensors: Vec<Tensor> = tensors.collect();
         let now = tensors.into_iter().enumerate();
         let now: Vec<_> = now.map(|(at, tensor)| self.value(tensor, format!("%step{number}_{at}"))).collect();
         // An engine may unroll a loop, or replace a loop of one step by its body, and then sees through it.
         now.iter().for_each(|value| self.mark_quotient(*value));
-        Loop { number, start: start.to_vec(), now }
+        WhileLoop { number, start: start.to_vec(), now }
     }
 
     /// Begins a region, whose lines may use the values so far.
@@ -146,8 +146,8 @@ impl Writer {
 
     /// Writes a loop that repeats `step` while `condition` is true, and returns its results. `step` returns the values
     /// of the next step.
-    pub(super) fn repeat(&mut self, of: Loop, condition: &Region, step: &Region) -> Vec<SsaValue> {
-        let Loop { number, start, now } = of;
+    pub(super) fn repeat(&mut self, of: WhileLoop, condition: &Region, step: &Region) -> Vec<SsaValue> {
+        let WhileLoop { number, start, now } = of;
         let tensors: Vec<Tensor> = now.iter().map(|value| self.tensor(*value).clone()).collect();
         let given = now.iter().zip(&start);
         let given: Vec<_> =

@@ -72,7 +72,7 @@ const STRUCT: &str = "struct ";
 
 /// A function or a struct of a file.
 #[derive(Clone, Copy, Debug)]
-struct Item {
+struct LibraryItem {
     file: &'static str,
     /// [`FUNCTION`] or [`STRUCT`].
     word: &'static str,
@@ -84,10 +84,10 @@ struct Item {
 }
 
 /// The functions or structs of a file, in order.
-fn items(file: &str, word: &'static str) -> impl Iterator<Item = Item> {
+fn items(file: &str, word: &'static str) -> impl Iterator<Item = LibraryItem> {
     /// Computed once, because compiling a block makes many lookups. Macros are usually built without optimisation, and
     /// one search of a file then takes a tenth of a millisecond.
-    static ITEMS: LazyLock<Vec<Item>> = LazyLock::new(|| {
+    static ITEMS: LazyLock<Vec<LibraryItem>> = LazyLock::new(|| {
         FILES
             .iter()
             .flat_map(|(file, text)| [FUNCTION, STRUCT].map(|word| of_file(file, text, word)))
@@ -99,7 +99,7 @@ fn items(file: &str, word: &'static str) -> impl Iterator<Item = Item> {
 
 /// Finds the items of a file. It relies on the formatting: an item starts with its keyword, after `pub` if it is
 /// public, and ends with a brace, each at the start of a line.
-fn of_file(file: &'static str, text: &'static str, word: &'static str) -> Vec<Item> {
+fn of_file(file: &'static str, text: &'static str, word: &'static str) -> Vec<LibraryItem> {
     let ends_of_lines = || text.match_indices('\n').map(|(at, _)| at);
     let mut ends = ends_of_lines().filter(|at| text[at + 1..].starts_with("}\n"));
     let starts = ends_of_lines().filter_map(|at| {
@@ -111,7 +111,7 @@ fn of_file(file: &'static str, text: &'static str, word: &'static str) -> Vec<It
     });
     let item = |(start, name, is_public): (usize, &'static str, bool)| {
         let end = ends.find(|end| *end > start)? + "\n}\n".len();
-        Some(Item { file, word, name, is_public, text: &text[start..end] })
+        Some(LibraryItem { file, word, name, is_public, text: &text[start..end] })
     };
     starts.filter_map(item).collect()
 }

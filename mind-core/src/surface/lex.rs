@@ -69,11 +69,11 @@ struct Open {
     at: LineColumn,
     /// The first token directly in it that cannot be in a bracket of this kind. If the bracket is never closed, it is
     /// reported and closed there.
-    foreign: Option<Foreign>,
+    foreign: Option<ForeignToken>,
 }
 
 #[derive(Clone, Copy)]
-struct Foreign {
+struct ForeignToken {
     text: &'static str,
     at: LineColumn,
     /// Its position in the mended text.
@@ -250,7 +250,7 @@ impl<'a> Scanner<'a> {
         if let Some(open) = self.open.last_mut()
             && closings.contains(open.closing)
         {
-            open.foreign.get_or_insert(Foreign { text, at, mended });
+            open.foreign.get_or_insert(ForeignToken { text, at, mended });
         }
         self.keep(text.len());
     }

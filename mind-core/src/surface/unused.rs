@@ -20,7 +20,7 @@ use super::ast::{Body, NodeKind, Parameter, Pattern};
 /// assert_eq!(unused.iter().map(ToString::to_string).collect::<Vec<_>>(), ["y", "k"]);
 /// ```
 pub fn unused_names(parameters: &[Parameter], body: &Body) -> Vec<Ident> {
-    let mut names = Names::default();
+    let mut names = NameUses::default();
     parameters.iter().for_each(|parameter| names.bind(&parameter.name));
     for node in &body.nodes {
         match &node.kind {
@@ -52,7 +52,7 @@ pub fn unused_names(parameters: &[Parameter], body: &Body) -> Vec<Ident> {
 }
 
 #[derive(Default)]
-struct Names<'a> {
+struct NameUses<'a> {
     /// Every name that has been bound, and whether it has been read.
     bound: Vec<(&'a Ident, bool)>,
     /// The visible names, in the order in which they were bound.
@@ -63,7 +63,7 @@ struct Names<'a> {
     scopes: Vec<usize>,
 }
 
-impl<'a> Names<'a> {
+impl<'a> NameUses<'a> {
     fn bind(&mut self, ident: &'a Ident) {
         let name = ident.to_string();
         self.positions.entry(name.clone()).or_default().push(self.bound.len());

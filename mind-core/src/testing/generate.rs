@@ -11,7 +11,7 @@ use crate::{
         Arrange, Const, Convolution, Cumulation, Effect, Join, Made, Module, Op, Padding, Part, Product,
         Reduction, Rows, Slice, ValueId, Window,
     },
-    map::{Map, Row, Shapes},
+    map::{Map, Row, ShapeRule},
     ops::{Attribute, Attributes, FieldKind, OpInfo, Profile, TABLE},
     reduce::{ArgReduce, Reduce},
     ty::{DType, MAX_RANK, Shape, Type},
@@ -166,7 +166,7 @@ impl Generator {
                 let keeps = self.random.once_in(4);
                 let op = self.function(|row| {
                     let is_wanted = row.keeps_zeros.is_none() || keeps;
-                    row.arity() == 2 && row.shapes == Shapes::Broadcast && row.takes(ty.dtype) && is_wanted
+                    row.arity() == 2 && row.shapes == ShapeRule::Broadcast && row.takes(ty.dtype) && is_wanted
                 });
                 let partner = self.partner(same_dtype)?;
                 if op.info().profile > self.profile {
@@ -248,7 +248,7 @@ impl Generator {
             }
             23 => match self.random.below(4) {
                 0 => {
-                    let op = self.function(|row| row.shapes == Shapes::Equal);
+                    let op = self.function(|row| row.shapes == ShapeRule::Equal);
                     (op, vec![x, self.partner(|other| *other == ty)?])
                 }
                 1 => self.slice_grad(x)?,

@@ -96,12 +96,12 @@ fn bounds(
     // The bounds of the results after the first.
     let mut further: BTreeMap<usize, Vec<Vec<f64>>> = BTreeMap::new();
     for ((value, inst), result) in module.iter().zip(values) {
-        let operands = inst
-            .operands
-            .iter()
-            .map(|operand| Operand { value: &values[operand.index()], bounds: &bounds[operand.index()] });
-        let operands: Vec<Operand<'_>> = operands.collect();
-        let uncertain = operands.iter().any(Operand::is_uncertain);
+        let operands = inst.operands.iter().map(|operand| RoundedOperand {
+            value: &values[operand.index()],
+            bounds: &bounds[operand.index()],
+        });
+        let operands: Vec<RoundedOperand<'_>> = operands.collect();
+        let uncertain = operands.iter().any(RoundedOperand::is_uncertain);
         let of_floats = operands.iter().any(|operand| operand.value.dtype().is_float());
         let seen_through = seen_through(module, inst);
         let own = match (Format::of(result.dtype()), &inst.op) {
@@ -118,7 +118,7 @@ fn bounds(
             }
             // Integers and truth values that may differ are followed through elementwise functions only.
             (None, Op::Map(map)) if of_floats || uncertain => jumps(map.row(), &operands, result),
-            (None, Op::Reorder(_)) if operands.iter().any(Operand::is_off) => {
+            (None, Op::Reorder(_)) if operands.iter().any(RoundedOperand::is_off) => {
                 vec![f64::INFINITY; result.elements.len()]
             }
             (_, op) if uncertain && !matches!(op, Op::Map(_)) => vec![f64::INFINITY; result.elements.len()],
@@ -160,7 +160,7 @@ impl Format {
 }
 
 #[derive(Clone, Copy)]
-struct Operand<'a> {
+struct RoundedOperand<'a> {
     value: &'a Array,
     bounds: &'a [f64],
 }
@@ -180,7 +180,7 @@ impl Near {
 
 /// The error bounds of integers and truth values. The bound is 0 where the result cannot differ. Otherwise it is
 /// infinite for an integer and 1 for a truth value.
-fn jumps(row: &Row, operands: &[Operand<'_>], result: &Array) -> Vec<f64> {
+fn jumps(row: &Row, operands: &[RoundedOperand<'_>], result: &Array) -> Vec<f64> {
     let near: Vec<Vec<Near>> = operands.iter().map(|operand| operand.near().collect()).collect();
     let off = if result.dtype() == DType::Bool { 1.0 } else { f64::INFINITY };
     let elements = positions(&result.shape).map(|position| {
@@ -224,7 +224,7 @@ struct Error {
 /// One instruction with a floating-point result.
 struct RoundedInst<'a> {
     inst: &'a Inst,
-    operands: &'a [Operand<'a>],
+    operands: &'a [RoundedOperand<'a>],
     result: &'a Array,
     bindings: &'a Bindings,
     format: Format,
@@ -474,7 +474,7 @@ impl RoundedInst<'_> {
     }
 }
 
-impl<'a> Operand<'a> {
+impl<'a> RoundedOperand<'a> {
     /// Whether it has integers or truth values of which some may differ.
     fn is_uncertain(&self) -> bool {
         !self.value.dtype().is_float() && self.bounds.iter().any(|bound| *bound > 0.0)

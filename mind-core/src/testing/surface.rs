@@ -13,7 +13,7 @@ use crate::{
     surface::{
         ast::{self, Import, ImportKind},
         essence, format, lex, lower,
-        lower::{Foreign, ForeignBlock, ForeignItem, Imported, Library},
+        lower::{ForeignBlock, ForeignItem, Imported, ImportedItem, Library},
         lower_with, parse,
     },
     ty::{DType, Shape, Type},
@@ -84,7 +84,7 @@ fn library(text: &str, imports: &[Import]) -> Option<Library> {
     let items = block.functions.into_iter().map(|item| (item.name.to_string(), ForeignItem::Function(item)));
     let mut rest: Vec<(String, ForeignItem)> = items.chain(templates).collect();
     let own: Vec<String> = rest.iter().map(|(name, _)| name.clone()).collect();
-    let mut functions: Vec<Foreign> = Vec::new();
+    let mut functions: Vec<ImportedItem> = Vec::new();
     let mut places = BTreeMap::new();
     while !rest.is_empty() {
         let callees = |item: &ForeignItem| -> Option<Vec<(String, usize)>> {
@@ -96,7 +96,7 @@ fn library(text: &str, imports: &[Import]) -> Option<Library> {
         let callees = callees(&rest[at].1).expect("its position was found by them");
         let (name, item) = rest.remove(at);
         places.insert(name, functions.len());
-        functions.push(Foreign { item, callees, block: 0 });
+        functions.push(ImportedItem { item, callees, block: 0 });
     }
     let last = |import: &Import| import.path.clone().into_iter().last();
     let name = |import: &Import| match last(import)? {

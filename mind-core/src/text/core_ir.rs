@@ -17,11 +17,11 @@
 use std::fmt;
 
 use super::{
-    Document, Form, Limits,
-    cursor::{self, Cursor, Element, Read, Spaces},
+    Document, Limits, TextForm,
+    cursor::{self, Cursor, ElementText, ReadResult, Spaces},
     decode,
     read::{self, Holder, Notes, Reader},
-    write::{self, Written},
+    write::{self, PrintElement},
 };
 use crate::{
     diag::{Code, Diag, Diags},
@@ -116,8 +116,8 @@ pub fn parse_bytes(bytes: &[u8], limits: &Limits) -> Result<Document, Diags> {
 ///
 /// If there is an error, the list also holds violations of the operations' own rules in other lines.
 pub fn parse_document(text: &str, limits: &Limits) -> Result<Document, Diags> {
-    let mut reader = Reader::new(read::expected_nodes(text, limits)?, limits, Form::CoreIr);
-    let mut cursor = Cursor::new(text, Form::CoreIr);
+    let mut reader = Reader::new(read::expected_nodes(text, limits)?, limits, TextForm::CoreIr);
+    let mut cursor = Cursor::new(text, TextForm::CoreIr);
     // For the module being read and each enclosing one: whether its outputs were read.
     let mut ended = vec![false];
     while !cursor.is_at_end() && !reader.is_full() {
@@ -243,7 +243,7 @@ fn push_attribute(text: &mut String, attribute: &Attribute) {
 }
 
 /// Reads an instruction: `%1 = Sum (%0) {axes=[1], keepdims=false} : f32[2]`.
-fn instruction(reader: &mut Reader<'_>, cursor: &mut Cursor<'_>) -> Read<()> {
+fn instruction(reader: &mut Reader<'_>, cursor: &mut Cursor<'_>) -> ReadResult<()> {
     let start = cursor.position();
     let number = value(cursor, "an instruction `%0 = …` or `outputs:`")?;
     reader.define(cursor, start, number)?;
@@ -265,7 +265,7 @@ fn instruction(reader: &mut Reader<'_>, cursor: &mut Cursor<'_>) -> Read<()> {
 }
 
 /// Ends a nested module, after its `}` was read.
-fn close(reader: &mut Reader<'_>, cursor: &mut Cursor<'_>, ended: &[bool]) -> Read<()> {
+fn close(reader: &mut Reader<'_>, cursor: &mut Cursor<'_>, ended: &[bool]) -> ReadResult<()> {
     if ended.last() == Some(&false) {
         let message = "found `}`, expected `outputs:` and the results before it";
         reader.diags.push(Diag::new(Code::E1007, cursor.site_of(cursor.position() - 1), message));
@@ -276,7 +276,11 @@ fn close(reader: &mut Reader<'_>, cursor: &mut Cursor<'_>, ended: &[bool]) -> Re
 }
 
 /// Reads everything after the id. Returns the instruction if it holds a module, which is on the lines below.
-fn definition(reader: &mut Reader<'_>, cursor: &mut Cursor<'_>, holds: &mut bool) -> Read<Option<Holder>> {
+fn definition(
+    reader: &mut Reader<'_>,
+    cursor: &mut Cursor<'_>,
+    holds: &mut bool,
+) -> ReadResult<Option<Holder>> {
     cursor.skip_spaces();
     cursor.expect(b'=', "`=`")?;
     cursor.skip_spaces();
@@ -344,13 +348,13 @@ fn definition(reader: &mut Reader<'_>, cursor: &mut Cursor<'_>, holds: &mut bool
     Ok(None)
 }
 
-fn value(cursor: &mut Cursor<'_>, expected: &str) -> Read<u64> {
+fn value(cursor: &mut Cursor<'_>, expected: &str) -> ReadResult<u64> {
     cursor.expect(b'%', expected)?;
     cursor.digits("the number of a value")
 }
 
 /// Reads the operation. Also returns whether it is written as `BinOp`, whose `op` attribute names the operation.
-fn operation(cursor: &mut Cursor<'_>) -> Read<(&'static OpInfo, bool)> {
+fn operation(cursor: &mut Cursor<'_>) -> ReadResult<(&'static OpInfo, bool)> {
     let start = cursor.position();
     let name = cursor.identifier("an operation")?;
     if name == "BinOp" {
@@ -375,7 +379,7 @@ fn operation(cursor: &mut Cursor<'_>) -> Read<(&'static OpInfo, bool)> {
 }
 
 /// Reads `{op=Add}`: the operation of a `BinOp`.
-fn binary(cursor: &mut Cursor<'_>) -> Read<&'static OpInfo> {
+fn binary(cursor: &mut Cursor<'_>) -> ReadResult<&'static OpInfo> {
     cursor.expect(b'{', "`{op=Add}`, which gives the kind of `BinOp`")?;
     name(cursor, "op")?;
     let start = *cursor;
@@ -397,7 +401,7 @@ pub(super) fn binary_named(name: &str) -> Option<&'static OpInfo> {
 
 /// Reads the attributes of an operation. Also returns the position of a constant's elements, which can be read only
 /// after its type.
-fn attributes<'a>(cursor: &mut Cursor<'a>, row: &OpInfo) -> Read<(Attributes, Option<Cursor<'a>>)> {
+fn attributes<'a>(cursor: &mut Cursor<'a>, row: &OpInfo) -> ReadResult<(Attributes, Option<Cursor<'a>>)> {
     let mut attributes = Attributes::default();
     let mut literal = None;
     let braces =
@@ -456,12 +460,12 @@ fn attributes<'a>(cursor: &mut Cursor<'a>, row: &OpInfo) -> Read<(Attributes, Op
     Ok((attributes, literal))
 }
 
-fn separator(cursor: &mut Cursor<'_>) -> Read<()> {
+fn separator(cursor: &mut Cursor<'_>) -> ReadResult<()> {
     cursor.skip_spaces();
     cursor.expect(b',', "`,` and the next attribute")
 }
 
-fn name(cursor: &mut Cursor<'_>, name: &str) -> Read<()> {
+fn name(cursor: &mut Cursor<'_>, name: &str) -> ReadResult<()> {
     cursor.skip_spaces();
     let start = *cursor;
     if cursor.identifier("").is_ok_and(|found| found == name) {
@@ -474,7 +478,7 @@ fn name(cursor: &mut Cursor<'_>, name: &str) -> Read<()> {
     start.unexpected(&format!("`{name}=`"))
 }
 
-fn flag(cursor: &mut Cursor<'_>) -> Read<bool> {
+fn flag(cursor: &mut Cursor<'_>) -> ReadResult<bool> {
     if cursor.eat_str("true") {
         Ok(true)
     } else if cursor.eat_str("false") {
@@ -494,7 +498,7 @@ fn skip_literal(cursor: &mut Cursor<'_>) {
 }
 
 /// Reads `f32` or `f32[2, N]`.
-pub(super) fn typed(cursor: &mut Cursor<'_>, limits: &Limits) -> Read<Type> {
+pub(super) fn typed(cursor: &mut Cursor<'_>, limits: &Limits) -> ReadResult<Type> {
     let start = cursor.position();
     let dtype = cursor.dtype()?;
     if !cursor.eat(b'[') {
@@ -507,7 +511,7 @@ pub(super) fn typed(cursor: &mut Cursor<'_>, limits: &Limits) -> Read<Type> {
 }
 
 /// Reads the list after `outputs:`.
-fn outputs(reader: &mut Reader<'_>, cursor: &mut Cursor<'_>) -> Read<()> {
+fn outputs(reader: &mut Reader<'_>, cursor: &mut Cursor<'_>) -> ReadResult<()> {
     cursor.skip_spaces();
     if cursor.is_at_line_end() {
         return Ok(());

@@ -5,17 +5,17 @@ mod numbers;
 
 use std::borrow::Cow;
 
-use super::Form;
+use super::TextForm;
 use crate::{
     diag::{Code, Diag, Site},
     ty::DType,
 };
 
 pub(super) use dims::dim;
-pub(super) use numbers::{Element, Quiet, data};
+pub(super) use numbers::{ElementText, Quiet, data};
 
 /// The value read, or an error, which is boxed because it is rare.
-pub(super) type Read<T> = Result<T, Box<Diag>>;
+pub(super) type ReadResult<T> = Result<T, Box<Diag>>;
 
 /// A position in a text. Past the end of the text it reads as the end of a line.
 ///
@@ -26,12 +26,12 @@ pub(super) struct Cursor<'a> {
     text: &'a str,
     at: usize,
     line: u32,
-    form: Form,
+    form: TextForm,
     line_start: usize,
 }
 
 impl<'a> Cursor<'a> {
-    pub(super) fn new(text: &'a str, form: Form) -> Self {
+    pub(super) fn new(text: &'a str, form: TextForm) -> Self {
         Self { text, at: 0, line: 1, form, line_start: 0 }
     }
 
@@ -107,7 +107,7 @@ impl<'a> Cursor<'a> {
 
     /// Skips one or more spaces and tabs before a token, which `before` describes.
     #[inline(always)]
-    pub(super) fn space(&mut self, before: &str) -> Read<()> {
+    pub(super) fn space(&mut self, before: &str) -> ReadResult<()> {
         if self.peek() == b' ' && self.ahead(1) > b' ' {
             self.at += 1;
             return Ok(());
@@ -118,13 +118,13 @@ impl<'a> Cursor<'a> {
 
     /// The position after one or more spaces and tabs before a token, which `before` describes.
     #[cold]
-    fn spaces(mut self, before: &str) -> Read<usize> {
+    fn spaces(mut self, before: &str) -> ReadResult<usize> {
         if self.skip_spaces() && !self.is_at_line_end() { Ok(self.at) } else { self.unexpected(before) }
     }
 
     /// Skips spaces and tabs up to the end of the line.
     #[inline(always)]
-    pub(super) fn line_end(&mut self) -> Read<()> {
+    pub(super) fn line_end(&mut self) -> ReadResult<()> {
         if self.peek() != b'\n' {
             self.at = self.spaced_line_end()?;
         }
@@ -133,7 +133,7 @@ impl<'a> Cursor<'a> {
 
     /// The position of the end of the line, after spaces and tabs.
     #[cold]
-    fn spaced_line_end(mut self) -> Read<usize> {
+    fn spaced_line_end(mut self) -> ReadResult<usize> {
         self.skip_spaces();
         if self.is_at_line_end() { Ok(self.at) } else { self.unexpected("the end of the line") }
     }
@@ -184,29 +184,34 @@ impl<'a> Cursor<'a> {
 
     /// Returns an error at the current position.
     #[cold]
-    pub(super) fn fault<T>(self, code: Code, message: impl Into<String>) -> Read<T> {
+    pub(super) fn fault<T>(self, code: Code, message: impl Into<String>) -> ReadResult<T> {
         self.fault_at(self.at, code, message)
     }
 
     /// Returns an error at a position on this line.
     #[cold]
-    pub(super) fn fault_at<T>(self, position: usize, code: Code, message: impl Into<String>) -> Read<T> {
+    pub(super) fn fault_at<T>(
+        self,
+        position: usize,
+        code: Code,
+        message: impl Into<String>,
+    ) -> ReadResult<T> {
         Err(Diag::new(code, self.site_of(position), message).into())
     }
 
     /// Returns E1007: the token at the current position is not the expected one.
     #[cold]
-    pub(super) fn unexpected<T>(self, expected: &str) -> Read<T> {
+    pub(super) fn unexpected<T>(self, expected: &str) -> ReadResult<T> {
         let found = self.found();
         let diag = Diag::new(Code::E1007, self.site(), format!("found {found}, expected {expected}"));
         let begins = |comment: &&[u8]| self.rest().starts_with(comment);
         let is_comment = [&b"#"[..], b"//", b"/*", b";"].iter().any(begins);
         Err(match self.form {
-            Form::Mic if is_comment => diag.help("put a comment on its own line, after `#`"),
-            Form::CoreIr if is_comment => diag.help(
+            TextForm::Mic if is_comment => diag.help("put a comment on its own line, after `#`"),
+            TextForm::CoreIr if is_comment => diag.help(
                 "Core IR text has no comments: remove it, or write MIC, where a line that starts with `#` is a comment",
             ),
-            Form::Mic | Form::CoreIr => diag,
+            TextForm::Mic | TextForm::CoreIr => diag,
         }
         .into())
     }
@@ -234,13 +239,13 @@ impl<'a> Cursor<'a> {
     }
 
     #[inline(always)]
-    pub(super) fn expect(&mut self, byte: u8, expected: &str) -> Read<()> {
+    pub(super) fn expect(&mut self, byte: u8, expected: &str) -> ReadResult<()> {
         if self.eat(byte) { Ok(()) } else { self.unexpected(expected) }
     }
 
     /// Reads decimal digits as a number that fits 64 bits.
     #[inline(always)]
-    pub(super) fn digits(&mut self, expected: &str) -> Read<u64> {
+    pub(super) fn digits(&mut self, expected: &str) -> ReadResult<u64> {
         // Most ids have one digit.
         if let (digit @ b'0'..=b'9', false) = (self.peek(), self.ahead(1).is_ascii_digit()) {
             self.at += 1;
@@ -265,7 +270,7 @@ impl<'a> Cursor<'a> {
     }
 
     #[cold]
-    fn unusual_digits(self, start: usize, expected: &str) -> Read<u64> {
+    fn unusual_digits(self, start: usize, expected: &str) -> ReadResult<u64> {
         if self.at == start {
             return self.unexpected(expected);
         }
@@ -276,7 +281,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads a signed integer that fits 64 bits.
-    pub(super) fn integer(&mut self, expected: &str) -> Read<i64> {
+    pub(super) fn integer(&mut self, expected: &str) -> ReadResult<i64> {
         let start = self.at;
         let negative = self.eat(b'-');
         let magnitude = self.digits(expected)?;
@@ -293,7 +298,7 @@ impl<'a> Cursor<'a> {
 
     /// Reads a Rust identifier: letters, digits and underscores, not starting with a digit. It may have the prefix
     /// `r#`.
-    pub(super) fn identifier(&mut self, expected: &str) -> Read<&'a str> {
+    pub(super) fn identifier(&mut self, expected: &str) -> ReadResult<&'a str> {
         let start = self.at;
         if self.peek() == b'r' && self.ahead(1) == b'#' {
             self.at += 2;
@@ -323,7 +328,7 @@ impl<'a> Cursor<'a> {
 
     /// Reads text in double quotes.
     #[inline(always)]
-    pub(super) fn quoted(&mut self, expected: &str) -> Read<Cow<'a, str>> {
+    pub(super) fn quoted(&mut self, expected: &str) -> ReadResult<Cow<'a, str>> {
         let start = self.at;
         self.expect(b'"', expected)?;
         let plain = self.at;
@@ -341,7 +346,7 @@ impl<'a> Cursor<'a> {
 
     /// Reads text in double quotes that contains escapes. Returns it and the position of its end.
     #[cold]
-    fn escaped(mut self) -> Read<(String, usize)> {
+    fn escaped(mut self) -> ReadResult<(String, usize)> {
         let start = self.at;
         self.at += 1;
         let mut text = String::new();
@@ -362,11 +367,11 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    fn unterminated<T>(self, start: usize) -> Read<T> {
+    fn unterminated<T>(self, start: usize) -> ReadResult<T> {
         self.fault_at(start, Code::E1003, "the string that starts here does not end on its line, needed `\"`")
     }
 
-    fn escape(&mut self) -> Read<char> {
+    fn escape(&mut self) -> ReadResult<char> {
         let start = self.at;
         self.at += 2;
         Ok(match self.text.as_bytes().get(start + 1) {
@@ -415,7 +420,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads the name of an element type.
-    pub(super) fn dtype(&mut self) -> Read<DType> {
+    pub(super) fn dtype(&mut self) -> ReadResult<DType> {
         let letter = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
         let length = self.rest().iter().take_while(|byte| letter(byte)).count();
         match self.text.get(self.at..self.at + length).and_then(DType::from_name) {
@@ -451,7 +456,7 @@ impl<'a> Cursor<'a> {
         (value > 0 && digits <= 18).then(|| value.cast_signed())
     }
 
-    /// Reads the characters that a number can consist of, for [`Element`].
+    /// Reads the characters that a number can consist of, for [`ElementText`].
     pub(super) fn number(&mut self) -> &'a str {
         let start = self.at;
         while matches!(self.peek(), b'0'..=b'9' | b'.' | b'-' | b'+' | b':' | b'_')

@@ -23,10 +23,10 @@ use serde_json::{Map, Number, Value};
 use mind_shape::{match_dtype, match_elements};
 
 use super::{
-    Form, Limits, core_ir,
-    cursor::{self, Cursor, Element, Read, Spaces},
+    Limits, TextForm, core_ir,
+    cursor::{self, Cursor, ElementText, ReadResult, Spaces},
     read,
-    write::Written,
+    write::PrintElement,
 };
 use crate::{
     data::TensorData,
@@ -225,14 +225,14 @@ fn elements(data: &TensorData) -> Vec<Value> {
 }
 
 /// A number with the shortest decimal that rounds to the same float. A float that is not finite becomes a string.
-fn float<T: Written>(value: T) -> Value {
+fn float<T: PrintElement>(value: T) -> Value {
     let mut text = String::new();
     value.write(&mut text);
     let number = f64::from_str(&text).ok().and_then(Number::from_f64);
     number.map_or_else(|| text.into(), Value::Number)
 }
 
-fn definition(instruction: Instruction, limits: &Limits, nodes: &mut usize) -> Read<Definition> {
+fn definition(instruction: Instruction, limits: &Limits, nodes: &mut usize) -> ReadResult<Definition> {
     let Instruction { value_id, opcode, operands, mut attributes, result_type } = instruction;
     let row = match opcode.as_str() {
         "BinOp" => Some(binary(attributes.remove("op"))?),
@@ -251,7 +251,7 @@ fn definition(instruction: Instruction, limits: &Limits, nodes: &mut usize) -> R
 }
 
 /// The operation of a `BinOp`.
-fn binary(op: Option<Value>) -> Read<&'static OpInfo> {
+fn binary(op: Option<Value>) -> ReadResult<&'static OpInfo> {
     let named = |op: &Value| core_ir::binary_named(op.as_str()?);
     match op {
         Some(op) => named(&op)
@@ -260,13 +260,13 @@ fn binary(op: Option<Value>) -> Read<&'static OpInfo> {
     }
 }
 
-fn fault<T>(code: Code, message: String) -> Read<T> {
+fn fault<T>(code: Code, message: String) -> ReadResult<T> {
     Err(Diag::new(code, Site::Nowhere, message).into())
 }
 
 /// Reads a whole string.
-fn whole<T>(text: &str, read: impl FnOnce(&mut Cursor<'_>) -> Read<T>) -> Read<T> {
-    let mut cursor = Cursor::new(text, Form::CoreIr);
+fn whole<T>(text: &str, read: impl FnOnce(&mut Cursor<'_>) -> ReadResult<T>) -> ReadResult<T> {
+    let mut cursor = Cursor::new(text, TextForm::CoreIr);
     let value = read(&mut cursor)?;
     if cursor.is_at_end() { Ok(value) } else { cursor.unexpected("the end of the string") }
 }
@@ -276,7 +276,7 @@ fn values(
     given: &mut Map<String, Value>,
     limits: &Limits,
     nodes: &mut usize,
-) -> Read<Attributes> {
+) -> ReadResult<Attributes> {
     let missing = |name: &str| fault(Code::E1007, format!("`{}` has no value for `{name}`", row.name));
     let take =
         |given: &mut Map<String, Value>, name: &str| given.remove(name).map_or_else(|| missing(name), Ok);
@@ -327,7 +327,7 @@ fn values(
 }
 
 /// Reads a nested module. Its first error is reported for the instruction that holds it.
-fn held(value: Value, limits: &Limits, nodes: &mut usize) -> Read<Nested> {
+fn held(value: Value, limits: &Limits, nodes: &mut usize) -> ReadResult<Nested> {
     let module: Module = match serde_json::from_value(value) {
         Ok(module) => module,
         Err(error) => return fault(Code::E1007, format!("`module`: {error}")),
@@ -337,34 +337,34 @@ fn held(value: Value, limits: &Limits, nodes: &mut usize) -> Read<Nested> {
     Nested::new(module).or_else(|error| fault(Code::E1008, error.to_string()))
 }
 
-fn unfit<T>(name: &str, needed: &str, found: &Value) -> Read<T> {
+fn unfit<T>(name: &str, needed: &str, found: &Value) -> ReadResult<T> {
     let found = cursor::shortened(&found.to_string());
     fault(Code::E1007, format!("`{name}`: found {found}, expected {needed}"))
 }
 
-fn string(name: &str, value: Value) -> Read<String> {
+fn string(name: &str, value: Value) -> ReadResult<String> {
     match value {
         Value::String(text) => Ok(text),
         other => unfit(name, "a string", &other),
     }
 }
 
-fn list<T>(name: &str, value: Value, item: impl Fn(Value) -> Read<T>) -> Read<Vec<T>> {
+fn list<T>(name: &str, value: Value, item: impl Fn(Value) -> ReadResult<T>) -> ReadResult<Vec<T>> {
     match value {
         Value::Array(items) => items.into_iter().map(item).collect(),
         other => unfit(name, "a list", &other),
     }
 }
 
-fn integer(name: &str, value: Value) -> Read<i64> {
+fn integer(name: &str, value: Value) -> ReadResult<i64> {
     value.as_i64().map_or_else(|| unfit(name, "an integer of 64 bits", &value), Ok)
 }
 
-fn integers(name: &str, value: Value) -> Read<Vec<i64>> {
+fn integers(name: &str, value: Value) -> ReadResult<Vec<i64>> {
     list(name, value, |item| integer(name, item))
 }
 
-fn dims(name: &str, value: Value) -> Read<Vec<Dim>> {
+fn dims(name: &str, value: Value) -> ReadResult<Vec<Dim>> {
     list(name, value, |item| match item {
         Value::String(text) => whole(&text, |cursor| cursor::dim(cursor, Spaces::Allowed)),
         other => integer(name, other).map(Dim::literal),
@@ -372,12 +372,12 @@ fn dims(name: &str, value: Value) -> Read<Vec<Dim>> {
 }
 
 /// Reads a float. `round` converts from the nearest `f64`.
-fn read_float<T: Element + Into<f64> + Copy>(
+fn read_float<T: ElementText + Into<f64> + Copy>(
     name: &str,
     value: &Value,
     dtype: DType,
     round: impl Fn(f64) -> T,
-) -> Read<T> {
+) -> ReadResult<T> {
     if let Value::String(text) = value {
         return whole(text, T::read);
     }
@@ -385,7 +385,7 @@ fn read_float<T: Element + Into<f64> + Copy>(
     rounded.map_or_else(|| unfit(name, &format!("a number of {dtype}"), value), Ok)
 }
 
-fn tensor(name: &str, value: Value, ty: &Type, limits: &Limits) -> Read<TensorData> {
+fn tensor(name: &str, value: Value, ty: &Type, limits: &Limits) -> ReadResult<TensorData> {
     let items = match value {
         Value::Array(items) => items,
         single => return typed(name, vec![single], ty.dtype),
@@ -403,8 +403,8 @@ fn tensor(name: &str, value: Value, ty: &Type, limits: &Limits) -> Read<TensorDa
     typed(name, items, ty.dtype)
 }
 
-fn typed(name: &str, items: Vec<Value>, dtype: DType) -> Read<TensorData> {
-    fn all<T>(items: Vec<Value>, element: impl Fn(Value) -> Read<T>) -> Read<Vec<T>> {
+fn typed(name: &str, items: Vec<Value>, dtype: DType) -> ReadResult<TensorData> {
+    fn all<T>(items: Vec<Value>, element: impl Fn(Value) -> ReadResult<T>) -> ReadResult<Vec<T>> {
         items.into_iter().map(element).collect()
     }
     Ok(match_dtype!(dtype, T {
@@ -422,7 +422,7 @@ fn typed(name: &str, items: Vec<Value>, dtype: DType) -> Read<TensorData> {
     }))
 }
 
-fn padding(name: &str, value: Value) -> Read<Padding> {
+fn padding(name: &str, value: Value) -> ReadResult<Padding> {
     let text = match &value {
         Value::String(text) => text.clone(),
         other => other.to_string(),

@@ -71,7 +71,7 @@ impl Default for Limits {
 
 /// The text form that a document was read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum TextForm {
     /// [`core_ir`].
     CoreIr,
     /// [`mic`].
@@ -82,7 +82,7 @@ pub enum Form {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
     /// The form it was read from.
-    pub form: Form,
+    pub form: TextForm,
     /// The module.
     pub module: Module,
     /// The name of the function: the first symbol of a MIC text, if no node uses it.
@@ -229,11 +229,11 @@ impl Document {
 
 /// Formats a diagnostic of a text for command output, with further lines indented: `mic:3: error[E4001]: message` with
 /// `source` as `mic`. In Core IR text the column is included: `core-ir:3:9: error[E4001]: message`.
-pub fn report(diag: &Diag, source: &str, form: Form) -> String {
+pub fn report(diag: &Diag, source: &str, form: TextForm) -> String {
     let place = match (diag.site, form) {
-        (Site::Text { line, .. }, Form::Mic) => format!(":{line}"),
-        (Site::Text { line, column }, Form::CoreIr) => format!(":{line}:{column}"),
-        (Site::Nowhere | Site::Tokens { .. }, Form::Mic | Form::CoreIr) => String::new(),
+        (Site::Text { line, .. }, TextForm::Mic) => format!(":{line}"),
+        (Site::Text { line, column }, TextForm::CoreIr) => format!(":{line}:{column}"),
+        (Site::Nowhere | Site::Tokens { .. }, TextForm::Mic | TextForm::CoreIr) => String::new(),
     };
     let shown = diag.to_string();
     let rest = shown.strip_prefix(&format!("[{}]", diag.code)).unwrap_or(&shown);

@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, mem, sync::Arc};
 
 use super::{
-    Comment, Document, Form, Inner, Limits,
-    cursor::{self, Cursor, Read, Spaces},
+    Comment, Document, Inner, Limits, TextForm,
+    cursor::{self, Cursor, ReadResult, Spaces},
     lines::Lines,
 };
 use crate::{
@@ -20,12 +20,12 @@ use crate::{
 /// The parser state for one text.
 pub(super) struct Reader<'a> {
     pub(super) limits: &'a Limits,
-    pub(super) form: Form,
+    pub(super) form: TextForm,
     pub(super) diags: Diags,
     /// The module being read.
-    module: Part,
+    module: PartialModule,
     /// The enclosing modules, outermost first. Each is paired with the instruction in it that holds the next module.
-    around: Vec<(Part, Option<Holder>)>,
+    around: Vec<(PartialModule, Option<Holder>)>,
     /// The number of instructions in the enclosing modules and in finished nested modules.
     elsewhere: usize,
     /// Final messages for references to undefined values, each with the index of its diagnostic.
@@ -35,7 +35,7 @@ pub(super) struct Reader<'a> {
 }
 
 /// A module being read, without its nested modules.
-struct Part {
+struct PartialModule {
     numbers: Numbering,
     insts: Vec<Inst>,
     outputs: Vec<ValueId>,
@@ -121,11 +121,11 @@ pub(super) fn expected_nodes(text: &str, limits: &Limits) -> Result<usize, Diags
     Ok(lines.min(limits.nodes))
 }
 
-impl Part {
-    fn new(nodes: usize, form: Form, mistakes: usize) -> Self {
+impl PartialModule {
+    fn new(nodes: usize, form: TextForm, mistakes: usize) -> Self {
         let prefix = match form {
-            Form::CoreIr => "%",
-            Form::Mic => "N",
+            TextForm::CoreIr => "%",
+            TextForm::Mic => "N",
         };
         Self {
             numbers: Numbering::new(prefix),
@@ -154,12 +154,12 @@ impl Part {
 
 impl<'a> Reader<'a> {
     #[inline]
-    pub(super) fn new(nodes: usize, limits: &'a Limits, form: Form) -> Self {
+    pub(super) fn new(nodes: usize, limits: &'a Limits, form: TextForm) -> Self {
         Self {
             limits,
             form,
             diags: Diags::new(),
-            module: Part::new(nodes, form, 0),
+            module: PartialModule::new(nodes, form, 0),
             around: Vec::new(),
             elsewhere: 0,
             resolved: Vec::new(),
@@ -178,13 +178,18 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// E1008 if modules nest deeper than the limit.
     #[cold]
-    pub(super) fn open(&mut self, cursor: Cursor<'_>, start: usize, holder: Option<Holder>) -> Read<()> {
+    pub(super) fn open(
+        &mut self,
+        cursor: Cursor<'_>,
+        start: usize,
+        holder: Option<Holder>,
+    ) -> ReadResult<()> {
         if self.around.len() == Nested::MAX_DEPTH {
             self.is_over = true;
             let message = crate::ir::NestingFault::Depth.to_string();
             return cursor.fault_at(start, Code::E1008, message);
         }
-        let part = Part::new(0, self.form, self.diags.as_slice().len());
+        let part = PartialModule::new(0, self.form, self.diags.as_slice().len());
         self.elsewhere += self.module.insts.len();
         self.around.push((mem::replace(&mut self.module, part), holder));
         Ok(())
@@ -198,7 +203,7 @@ impl<'a> Reader<'a> {
         self.elsewhere = self.elsewhere + inner.insts.len() - self.module.insts.len();
         inner.resolve(&mut self.resolved);
         let holds = ValueId::new(self.module.insts.len());
-        let Part { numbers, insts, outputs, lines, reported, inner, mistakes, .. } = inner;
+        let PartialModule { numbers, insts, outputs, lines, reported, inner, mistakes, .. } = inner;
         self.module.inner.insert(holds, Inner { numbers, lines, reported, inner });
         let Some(Holder { row, mut attributes, operands, ty }) = holder else { return self.push_any() };
         match Nested::new(Module::from_parts(insts, outputs)) {
@@ -221,7 +226,7 @@ impl<'a> Reader<'a> {
 
     /// Numbers the next value, whose line starts at position `start`.
     #[inline(always)]
-    pub(super) fn define(&mut self, cursor: &Cursor<'_>, start: usize, number: u64) -> Read<()> {
+    pub(super) fn define(&mut self, cursor: &Cursor<'_>, start: usize, number: u64) -> ReadResult<()> {
         if self.module.insts.len() + self.elsewhere >= self.limits.nodes {
             self.is_over = true;
             let message = format!("more than the limit of {} nodes", self.limits.nodes);
@@ -323,7 +328,7 @@ impl<'a> Reader<'a> {
         self.outermost().outputs.len()
     }
 
-    fn outermost(&self) -> &Part {
+    fn outermost(&self) -> &PartialModule {
         self.around.first().map_or(&self.module, |(part, _)| part)
     }
 
@@ -335,20 +340,20 @@ impl<'a> Reader<'a> {
         start: usize,
         row: &OpInfo,
         count: usize,
-    ) -> Read<()> {
+    ) -> ReadResult<()> {
         if row.takes(count) { Ok(()) } else { self.wrong_count(*cursor, start, row, count) }
     }
 
     #[cold]
-    fn wrong_count(&self, cursor: Cursor<'_>, start: usize, row: &OpInfo, count: usize) -> Read<()> {
+    fn wrong_count(&self, cursor: Cursor<'_>, start: usize, row: &OpInfo, count: usize) -> ReadResult<()> {
         let message = format!("`{}`: {}", self.name_of(row), row.miscounted(count));
         cursor.fault_at(start, Code::E2007, message)
     }
 
     fn name_of(&self, row: &OpInfo) -> &'static str {
         match self.form {
-            Form::CoreIr => row.name,
-            Form::Mic => row.mnemonic,
+            TextForm::CoreIr => row.name,
+            TextForm::Mic => row.mnemonic,
         }
     }
 
@@ -360,7 +365,7 @@ impl<'a> Reader<'a> {
         start: usize,
         shape: &mut Shape,
         operands: &Operands,
-    ) -> Read<()> {
+    ) -> ReadResult<()> {
         let unknown = Dim::literal(-1);
         let Some(axis) = shape.iter().position(|dim| *dim == unknown) else { return Ok(()) };
         if shape[axis + 1..].contains(&unknown) {
@@ -421,7 +426,7 @@ impl<'a> Reader<'a> {
 
     #[inline]
     fn document(self, end: u32, Notes { name, docs, comments }: Notes) -> Document {
-        let Part { numbers, insts, outputs, lines, output_lines, inner, .. } = self.module;
+        let PartialModule { numbers, insts, outputs, lines, output_lines, inner, .. } = self.module;
         Document {
             form: self.form,
             module: Module::from_parts(insts, outputs),
@@ -438,7 +443,7 @@ impl<'a> Reader<'a> {
 }
 
 /// Checks a type, which starts at position `start`, for errors that do not depend on where it is used.
-pub(super) fn check_type(cursor: &Cursor<'_>, start: usize, ty: &Type) -> Read<()> {
+pub(super) fn check_type(cursor: &Cursor<'_>, start: usize, ty: &Type) -> ReadResult<()> {
     match type_fault(ty) {
         None => Ok(()),
         Some((code, message)) => cursor.fault_at(start, code, message),
@@ -446,7 +451,7 @@ pub(super) fn check_type(cursor: &Cursor<'_>, start: usize, ty: &Type) -> Read<(
 }
 
 /// Reads the extents of a type and `]`. The opening bracket has already been read.
-pub(super) fn shape(cursor: &mut Cursor<'_>, spaced: Spaces, limits: &Limits) -> Read<Shape> {
+pub(super) fn shape(cursor: &mut Cursor<'_>, spaced: Spaces, limits: &Limits) -> ReadResult<Shape> {
     let start = *cursor;
     let limit = limits.rank.min(MAX_RANK);
     let mut dims = [const { Dim::ZERO }; MAX_RANK];
@@ -465,7 +470,7 @@ pub(super) fn shape(cursor: &mut Cursor<'_>, spaced: Spaces, limits: &Limits) ->
 }
 
 /// Reads one extent. Returns whether it is the last.
-fn extent(cursor: &mut Cursor<'_>, spaced: Spaces) -> Read<(Dim, bool)> {
+fn extent(cursor: &mut Cursor<'_>, spaced: Spaces) -> ReadResult<(Dim, bool)> {
     let dim = cursor::dim(cursor, spaced)?;
     spaced.skip(cursor);
     if cursor.eat(b']') {
@@ -478,7 +483,7 @@ fn extent(cursor: &mut Cursor<'_>, spaced: Spaces) -> Read<(Dim, bool)> {
 
 /// Returns the error for a shape that starts at `start`. An excessive rank takes precedence over `fault`.
 #[cold]
-fn no_shape<T>(start: Cursor<'_>, limit: usize, fault: Option<Box<Diag>>) -> Read<T> {
+fn no_shape<T>(start: Cursor<'_>, limit: usize, fault: Option<Box<Diag>>) -> ReadResult<T> {
     let rest = (0..).map(|ahead| start.ahead(ahead)).take_while(|byte| !matches!(byte, b']' | b'\n'));
     let rank = 1 + rest.filter(|byte| *byte == b',').count();
     match fault {
@@ -492,8 +497,8 @@ pub(super) fn list<T>(
     cursor: &mut Cursor<'_>,
     spaced: Spaces,
     what: &str,
-    item: impl Fn(&mut Cursor<'_>) -> Read<T>,
-) -> Read<Vec<T>> {
+    item: impl Fn(&mut Cursor<'_>) -> ReadResult<T>,
+) -> ReadResult<Vec<T>> {
     cursor.expect(b'[', what)?;
     spaced.skip(cursor);
     let mut items = Vec::new();
@@ -511,16 +516,16 @@ pub(super) fn list<T>(
     }
 }
 
-pub(super) fn integers(cursor: &mut Cursor<'_>, spaced: Spaces) -> Read<Vec<i64>> {
+pub(super) fn integers(cursor: &mut Cursor<'_>, spaced: Spaces) -> ReadResult<Vec<i64>> {
     list(cursor, spaced, "a list of integers in brackets", |cursor| cursor.integer("an integer"))
 }
 
-pub(super) fn dims(cursor: &mut Cursor<'_>, spaced: Spaces) -> Read<Vec<Dim>> {
+pub(super) fn dims(cursor: &mut Cursor<'_>, spaced: Spaces) -> ReadResult<Vec<Dim>> {
     list(cursor, spaced, "a list of dimensions in brackets", |cursor| cursor::dim(cursor, spaced))
 }
 
 /// Reads `valid`, `same` or `[[top, bottom], [left, right]]`.
-pub(super) fn padding(cursor: &mut Cursor<'_>, spaced: Spaces) -> Read<Padding> {
+pub(super) fn padding(cursor: &mut Cursor<'_>, spaced: Spaces) -> ReadResult<Padding> {
     if cursor.eat_str("valid") {
         return Ok(Padding::Valid);
     }

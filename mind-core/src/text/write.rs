@@ -61,7 +61,7 @@ pub(super) fn data(text: &mut String, data: &TensorData, separator: &str) {
 }
 
 /// An element as printed in both text forms.
-pub(super) trait Written {
+pub(super) trait PrintElement {
     /// Appends the element. A float is the shortest decimal with the same bits, `inf`, `-inf`, `nan`, or `nan:` and all
     /// bits.
     fn write(self, text: &mut String);
@@ -69,7 +69,7 @@ pub(super) trait Written {
 
 macro_rules! integers {
     ($($element:ident $variant:ident;)*) => {$(
-        impl Written for $element {
+        impl PrintElement for $element {
             fn write(self, text: &mut String) {
                 integer(text, self.into());
             }
@@ -79,7 +79,7 @@ macro_rules! integers {
 
 macro_rules! floats {
     ($($float:ident $variant:ident;)*) => {$(
-        impl Written for $float {
+        impl PrintElement for $float {
             fn write(self, text: &mut String) {
                 let (bits, width) = (self.to_bits(), 2 + 2 * size_of::<Self>());
                 let written = match bits {
@@ -93,7 +93,7 @@ macro_rules! floats {
     )*};
 }
 
-impl Written for bool {
+impl PrintElement for bool {
     fn write(self, text: &mut String) {
         shown(text, self);
     }

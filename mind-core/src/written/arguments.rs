@@ -39,7 +39,7 @@ pub trait Text {
 }
 
 /// An argument of a rule, with its value and its Rust code.
-pub trait Argument: Text {
+pub trait RuleArgument: Text {
     /// The type that the rule takes.
     type Value<'v>
     where
@@ -58,7 +58,7 @@ impl Text for Operand {
     }
 }
 
-impl Argument for Operand {
+impl RuleArgument for Operand {
     type Value<'v> = Type;
 
     fn value(&self, operands: &[Type]) -> Type {
@@ -75,7 +75,7 @@ impl Text for Operands {
     }
 }
 
-impl Argument for Operands {
+impl RuleArgument for Operands {
     type Value<'v> = &'v [Type];
 
     fn value<'v>(&'v self, operands: &'v [Type]) -> &'v [Type] {
@@ -128,7 +128,7 @@ impl Text for Gives {
     }
 }
 
-impl Argument for Gives {
+impl RuleArgument for Gives {
     type Value<'v> = Gives;
 
     fn value(&self, _: &[Type]) -> Gives {
@@ -136,7 +136,7 @@ impl Argument for Gives {
     }
 }
 
-impl Argument for Takes {
+impl RuleArgument for Takes {
     type Value<'v> = Takes;
 
     fn value(&self, _: &[Type]) -> Takes {
@@ -150,7 +150,7 @@ impl Text for bool {
     }
 }
 
-impl Argument for bool {
+impl RuleArgument for bool {
     type Value<'v> = bool;
 
     fn value(&self, _: &[Type]) -> bool {
@@ -164,7 +164,7 @@ impl Text for i64 {
     }
 }
 
-impl Argument for i64 {
+impl RuleArgument for i64 {
     type Value<'v> = i64;
 
     fn value(&self, _: &[Type]) -> i64 {
@@ -178,7 +178,7 @@ impl Text for Vec<i64> {
     }
 }
 
-impl Argument for Vec<i64> {
+impl RuleArgument for Vec<i64> {
     type Value<'v> = &'v [i64];
 
     fn value<'v>(&'v self, _: &[Type]) -> &'v [i64] {
@@ -195,7 +195,7 @@ impl<A: Text> Text for Option<A> {
     }
 }
 
-impl<A: Argument> Argument for Option<A> {
+impl<A: RuleArgument> RuleArgument for Option<A> {
     type Value<'v>
         = Option<A::Value<'v>>
     where
@@ -212,7 +212,7 @@ impl<A: Text> Text for &A {
     }
 }
 
-impl<A: Argument> Argument for &A {
+impl<A: RuleArgument> RuleArgument for &A {
     type Value<'v>
         = A::Value<'v>
     where
@@ -234,7 +234,7 @@ impl Text for Permutation {
     }
 }
 
-impl Argument for Permutation {
+impl RuleArgument for Permutation {
     type Value<'v> = rules::Permutation<'v>;
 
     fn value(&self, _: &[Type]) -> rules::Permutation<'_> {
@@ -257,7 +257,7 @@ impl Text for Padding {
     }
 }
 
-impl Argument for Padding {
+impl RuleArgument for Padding {
     type Value<'v> = rules::Padding<'v>;
 
     fn value<'v>(&'v self, _: &[Type]) -> rules::Padding<'v> {

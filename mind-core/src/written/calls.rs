@@ -6,7 +6,7 @@ use super::Op;
 use crate::{dim::Dim, ir::Padding, ops::Attribute, ty::DType};
 
 /// A function of the language that is one operation on tensors.
-pub(crate) struct Function {
+pub(crate) struct WrittenFunction {
     /// The name of the function.
     pub(crate) name: &'static str,
     /// The names of the arguments: operands, then attributes. Required arguments come first.
@@ -51,7 +51,7 @@ pub(crate) struct GivenAttributes(pub(crate) Vec<Option<Attribute>>);
 
 const TAKEN: &str = "an attribute is read as its function takes it, and what is required is given";
 
-impl Function {
+impl WrittenFunction {
     /// A function without attributes.
     pub(super) const fn of(
         name: &'static str,

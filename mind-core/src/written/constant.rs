@@ -1,6 +1,6 @@
 //! Numbers and arrays of numbers, as written in programs.
 
-use crate::{data::TensorData, diag::Code, number::Number, ty::DType};
+use crate::{data::TensorData, diag::Code, number::KnownNumber, ty::DType};
 
 /// A number or an array of numbers as written, with arithmetic on it evaluated, in each element type that it may have.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -35,7 +35,7 @@ impl Constant {
 
     /// The single number that the constant is in `f32`, if it is one.
     pub(crate) fn as_number(&self) -> Option<f64> {
-        Number::filling(self.values_in(DType::F32).as_ref().ok()?)?.float()
+        KnownNumber::filling(self.values_in(DType::F32).as_ref().ok()?)?.float()
     }
 
     /// The elements in an element type, or the reason why the constant cannot have it.

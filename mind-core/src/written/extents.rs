@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 use mind_shape::{MAX_RANK, Type, UNKNOWN, rules};
 
 use super::Subscript;
-use super::arguments::{Argument, Text, Texts};
+use super::arguments::{RuleArgument, Text, Texts};
 use super::resolve::position;
 use crate::dim::{Atom, Bindings, Dim, Overflow, Symbol, Term};
 use crate::ty;
@@ -97,7 +97,7 @@ impl Text for Dim {
 }
 
 /// The value is `None` while an extent is unknown.
-impl Argument for Dim {
+impl RuleArgument for Dim {
     type Value<'v> = Option<i64>;
 
     fn value(&self, operands: &[Type]) -> Option<i64> {
@@ -193,7 +193,7 @@ impl Text for Numbers<'_> {
     }
 }
 
-impl Argument for Numbers<'_> {
+impl RuleArgument for Numbers<'_> {
     type Value<'v>
         = &'v [i64]
     where
@@ -246,7 +246,7 @@ impl Text for Subscripts<'_> {
     }
 }
 
-impl Argument for Subscripts<'_> {
+impl RuleArgument for Subscripts<'_> {
     type Value<'v>
         = &'v [rules::Subscript]
     where

@@ -22,15 +22,15 @@ use crate::{
     ir::{self, Form},
 };
 
-pub use arguments::{Argument, Text, Texts};
-pub(crate) use calls::{AttributeForm, Function, GivenAttributes};
+pub use arguments::{RuleArgument, Text, Texts};
+pub(crate) use calls::{AttributeForm, GivenAttributes, WrittenFunction};
 pub(crate) use composite::{CompositeOp, one_hot};
 pub use constant::{Constant, Misfit, NumberKind};
 pub use core::of_call;
 pub(crate) use extents::{ExtentRef, extent_symbol};
 pub(crate) use resolve::Unresolved;
-pub(crate) use rows::Kind;
-pub use rows::{Axes, Elements};
+pub(crate) use rows::WorkKind;
+pub use rows::{Axes, TypedOperands};
 pub(crate) use table::{FUNCTIONS, each, expanded, part, permuted_by, resolve, rule, spread, squeeze};
 pub use table::{check_text, kernel_text, rule_text};
 

@@ -14,11 +14,11 @@ use crate::{
 
 /// The properties of an operation that are known without types.
 pub(super) struct Row {
-    pub(super) kind: Kind,
+    pub(super) kind: WorkKind,
     /// The operands that are *witnesses*: their types are read, but not their elements.
     pub(super) witnesses: Range<usize>,
     /// The operands that have the element type of the result.
-    pub(super) elements: Elements,
+    pub(super) elements: TypedOperands,
     /// The operand whose shape the result has, if there is one.
     pub(super) like: Option<usize>,
     /// The rank of the result. `None` for an input.
@@ -31,7 +31,7 @@ pub(super) struct Row {
 
 /// The operands that have the element type of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Elements {
+pub enum TypedOperands {
     /// All operands.
     All,
     /// Only this operand.
@@ -70,7 +70,7 @@ pub enum Axes {
 
 /// The kind of work that an operation does.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum WorkKind {
     /// No work: the elements exist already.
     Known,
     /// No work: the elements are those of the operand.
@@ -87,11 +87,11 @@ pub(crate) enum Kind {
 }
 
 impl Row {
-    pub(super) fn of(kind: Kind) -> Self {
+    pub(super) fn of(kind: WorkKind) -> Self {
         Self {
             kind,
             witnesses: 0..0,
-            elements: Elements::All,
+            elements: TypedOperands::All,
             like: None,
             axes: Some(Axes::Of(0)),
             extents: None,
@@ -100,17 +100,20 @@ impl Row {
     }
 
     pub(super) fn kernel() -> Self {
-        Self::of(Kind::Kernel)
+        Self::of(WorkKind::Kernel)
     }
 
     pub(super) fn map(map: Map) -> Self {
         let row = map.row();
         let elements = match (row.gives, row.leading()) {
-            (Gives::Type(dtype), _) => Elements::Own(dtype),
-            (Gives::Operand, 0) => Elements::All,
-            (Gives::Operand, leading) => Elements::From(leading),
+            (Gives::Type(dtype), _) => TypedOperands::Own(dtype),
+            (Gives::Operand, 0) => TypedOperands::All,
+            (Gives::Operand, leading) => TypedOperands::From(leading),
         };
-        Self { elements, ..Self::of(if row.cost.is_series() { Kind::Expensive } else { Kind::Cheap }) }
+        Self {
+            elements,
+            ..Self::of(if row.cost.is_series() { WorkKind::Expensive } else { WorkKind::Cheap })
+        }
     }
 
     pub(super) fn axes(self, axes: Axes) -> Self {
@@ -176,6 +179,6 @@ impl Row {
 
     /// Only this operand has the element type of the result. Others may be indices.
     pub(super) fn alone(self, operand: usize) -> Self {
-        Self { elements: Elements::Only(operand), ..self }
+        Self { elements: TypedOperands::Only(operand), ..self }
     }
 }

@@ -6,11 +6,11 @@ use mind_shape::{Type as RuleType, TypeResult, rules};
 
 use super::{
     Extents, Op, Own, Permutation, Subscript, Unresolved,
-    arguments::{Argument, Operand, Operands, OwnType, SourceText, Target, Text, Texts},
-    calls::{AttributeForm, Function, GivenAttributes},
+    arguments::{Operand, Operands, OwnType, RuleArgument, SourceText, Target, Text, Texts},
+    calls::{AttributeForm, GivenAttributes, WrittenFunction},
     extents::{bounds, bounds_of, known, operands, sizes, subscripts},
     resolve::{index, padded, permuted, reduced, reshaped, resolved_axes, shape_of, sliced, squeezed_axes},
-    rows::{Axes, Elements, Kind, Row},
+    rows::{Axes, Row, TypedOperands, WorkKind},
 };
 use crate::{
     cumulate::Cumulate,
@@ -19,7 +19,7 @@ use crate::{
         self, Arrange, Convolution, Cumulation, Effect, Join, Made, Padding, Part, Product, Reduction,
         Reorder, Rows, Slice, Window,
     },
-    map::{Map, Shapes, Takes},
+    map::{Map, ShapeRule, Takes},
     ops::{place_of_part, position},
     reduce::Reduce,
     ty::{DType, Shape, Type},
@@ -49,9 +49,9 @@ macro_rules! given {
 /// - `rule`: its rule, a function of `mind_shape::rules`, with the arguments. The entry becomes a call for types that
 ///   are known here, and Rust code of a call for types that only rustc knows. Both use the same rule.
 /// - `check`: the function of the run time that checks the operands' elements before the operation runs.
-/// - `run`: the function of the run time that computes an operation of the kind [`Kind::Kernel`], with the arguments. A
-///   witness is passed as its type. The destination of the result is the last argument. Plans of typed programs call
-///   the same function.
+/// - `run`: the function of the run time that computes an operation of the kind [`WorkKind::Kernel`], with the
+///   arguments. A witness is passed as its type. The destination of the result is the last argument. Plans of typed
+///   programs call the same function.
 /// - `core`: the operations of Core IR that it becomes when the types of the operands are known.
 macro_rules! statements {
     (|$op:ident, $types:ident| $($pattern:pat $(if $guard:expr)? => {
@@ -81,7 +81,7 @@ macro_rules! statements {
         ) -> R {
             match $op {
                 $($pattern $(if $guard)? => {
-                    given!([$(then(rules::$rule($(Argument::value(&$argument, operands)),*)))?], none("rule", $op))
+                    given!([$(then(rules::$rule($(RuleArgument::value(&$argument, operands)),*)))?], none("rule", $op))
                 })+
             }
         }
@@ -143,16 +143,16 @@ macro_rules! statements {
 statements! {
     |op, types|
     Op::Input { .. } => {
-        is: Row { axes: None, ..Row::of(Kind::Known) },
+        is: Row { axes: None, ..Row::of(WorkKind::Known) },
         core: none("row in Core IR", op),
     }
     Op::Const(constant) => {
-        is: Row::of(Kind::Known).extents(constant.shape.clone()).witness(0),
+        is: Row::of(WorkKind::Known).extents(constant.shape.clone()).witness(0),
         core: none("row in Core IR", op),
     }
     Op::Made(Made::Iota { shape, axis }) => {
         is: Row {
-            elements: Elements::Own(DType::I64),
+            elements: TypedOperands::Own(DType::I64),
             witnesses: 0..operands(shape),
             extent_witnesses: 0..operands(shape),
             ..Row::kernel().written(shape)
@@ -166,7 +166,7 @@ statements! {
         },
     }
     Op::Map(map) if map.is_conversion() => {
-        is: Row { kind: Kind::Kernel, ..Row::map(*map) },
+        is: Row { kind: WorkKind::Kernel, ..Row::map(*map) },
         rule: unary(map.row().takes, map.row().gives, X),
         run: "converted" => (X),
         core: one(ir::Op::Map(*map)),
@@ -176,12 +176,12 @@ statements! {
         rule: unary(map.row().takes, map.row().gives, X),
         core: one(ir::Op::Map(*map)),
     }
-    Op::Map(map) if map.row().shapes == Shapes::Broadcast => {
+    Op::Map(map) if map.row().shapes == ShapeRule::Broadcast => {
         is: Row::map(*map).axes(Axes::Broadcast),
         rule: binary(map.row().takes, map.row().gives, X, Y),
         core: one(ir::Op::Map(*map)),
     }
-    Op::Map(map) if map.row().shapes == Shapes::Choice => {
+    Op::Map(map) if map.row().shapes == ShapeRule::Choice => {
         is: Row::map(*map).axes(Axes::BroadcastAll),
         rule: choice(X, Y, Z),
         core: one(ir::Op::Map(*map)),
@@ -198,7 +198,7 @@ statements! {
         core: one(ir::Op::Reduce(*reduce, reduced(axes.as_deref(), *keepdims, types[0].rank())?)),
     }
     Op::ArgReduce(arg, Reduction { axes, keepdims }) => {
-        is: Row { elements: Elements::Own(DType::I64), ..Row::kernel() }.axes(reduced_to(axes, *keepdims)),
+        is: Row { elements: TypedOperands::Own(DType::I64), ..Row::kernel() }.axes(reduced_to(axes, *keepdims)),
         rule: arg(X, axes, *keepdims),
         run: arg.function() => (X, axes),
         core: one(ir::Op::ArgReduce(*arg, reduced(axes.as_deref(), *keepdims, types[0].rank())?)),
@@ -250,7 +250,7 @@ statements! {
         },
     }
     Op::Reorder(Reorder::ArgSort { axis, descending }) => {
-        is: Row { elements: Elements::Own(DType::I64), ..Row::kernel().same() },
+        is: Row { elements: TypedOperands::Own(DType::I64), ..Row::kernel().same() },
         rule: positions_along(X, axis),
         run: "argsort" => (X, axis, descending),
         core: {
@@ -259,7 +259,7 @@ statements! {
         },
     }
     Op::Arrange(Arrange::Reshape { shape: Extents::Written(shape) }) => {
-        is: Row::of(Kind::View).written(shape),
+        is: Row::of(WorkKind::View).written(shape),
         rule: reshape(X, sizes(shape)),
         core: {
             let shape = known(shape, types).map_err(Unresolved::Extent)?;
@@ -267,7 +267,7 @@ statements! {
         },
     }
     Op::Arrange(Arrange::Reshape { shape: Extents::Like }) => {
-        is: Row::of(Kind::View).like(1),
+        is: Row::of(WorkKind::View).like(1),
         rule: reshape_like(X, Y),
         core: one(ir::Op::Arrange(Arrange::Reshape { shape: types[1].shape.clone() })),
     }
@@ -280,19 +280,19 @@ statements! {
         })),
     }
     Op::Arrange(Arrange::ExpandDims { axes }) => {
-        is: Row::of(Kind::View).axes(Axes::More(axes.len())),
+        is: Row::of(WorkKind::View).axes(Axes::More(axes.len())),
         rule: expand_dims(X, axes),
         core: one(ir::Op::Arrange(Arrange::ExpandDims {
             axes: resolved_axes(axes, types[0].rank() + axes.len())?,
         })),
     }
     Op::Arrange(Arrange::Squeeze { axes }) => {
-        is: Row::of(Kind::View).axes(axes.as_ref().map_or(Axes::Any, |axes| Axes::Less(axes.len()))),
+        is: Row::of(WorkKind::View).axes(axes.as_ref().map_or(Axes::Any, |axes| Axes::Less(axes.len()))),
         rule: squeeze(X, axes),
         core: Ok(squeeze(squeezed_axes(axes.as_deref(), types[0])?).into_iter().collect()),
     }
     Op::Arrange(Arrange::BroadcastTo { shape: Extents::Written(shape) }) => {
-        is: Row::of(Kind::Free).written(shape),
+        is: Row::of(WorkKind::Free).written(shape),
         rule: broadcast_to(X, sizes(shape)),
         core: {
             let shape = known(shape, types).map_err(Unresolved::Extent)?;
@@ -300,7 +300,7 @@ statements! {
         },
     }
     Op::Arrange(Arrange::BroadcastTo { shape: Extents::Like }) => {
-        is: Row::of(Kind::Free).like(1),
+        is: Row::of(WorkKind::Free).like(1),
         rule: broadcast_like(X, Y),
         core: one(ir::Op::Arrange(Arrange::BroadcastTo { shape: types[1].shape.clone() })),
     }
@@ -422,7 +422,7 @@ statements! {
         })),
     }
     Op::Effect(effect) => {
-        is: Row::of(Kind::View),
+        is: Row::of(WorkKind::View),
         rule: like(X),
         core: one(ir::Op::Effect(effect.clone())),
     }
@@ -433,7 +433,7 @@ statements! {
         core: one(ir::Op::Product(Product::of(types[0], types[1]))),
     }
     Op::Own(Own::FilledLike { .. }) => {
-        is: Row::of(Kind::Free).like(0),
+        is: Row::of(WorkKind::Free).like(0),
         rule: like(X),
         core: none("row in Core IR", op),
     }
@@ -463,7 +463,7 @@ statements! {
         }),
     }
     Op::Own(Own::Truths { all, reduction: Reduction { axes, keepdims } }) => {
-        is: Row { elements: Elements::Own(DType::Bool), ..Row::kernel() }.axes(reduced_to(axes, *keepdims)),
+        is: Row { elements: TypedOperands::Own(DType::Bool), ..Row::kernel() }.axes(reduced_to(axes, *keepdims)),
         rule: reduce(Takes::All, X, axes, *keepdims),
         run: if *all { "all" } else { "any" } => (X, axes),
         core: Ok(vec![
@@ -483,7 +483,7 @@ statements! {
         core: none("row in Core IR", op),
     }
     Op::Own(Own::Indices) => {
-        is: Row { elements: Elements::Own(DType::I64), ..Row::kernel() },
+        is: Row { elements: TypedOperands::Own(DType::I64), ..Row::kernel() },
         rule: indices(X),
         run: "converted" => (X),
         core: match types[0].dtype {
@@ -553,92 +553,100 @@ statements! {
 }
 
 /// The functions of the language that are one operation, except elementwise functions and reductions.
-pub(crate) const FUNCTIONS: &[Function] = &[
-    Function::of("matmul", &["a", "b"], |_| Op::Product(Product::MatMul)),
-    Function::of("dot", &["a", "b"], |_| Op::Product(Product::Dot)),
-    Function::of("cast", &["x", "dtype"], |mut given| Op::Map(Map::to(given.dtype(0))))
+pub(crate) const FUNCTIONS: &[WrittenFunction] = &[
+    WrittenFunction::of("matmul", &["a", "b"], |_| Op::Product(Product::MatMul)),
+    WrittenFunction::of("dot", &["a", "b"], |_| Op::Product(Product::Dot)),
+    WrittenFunction::of("cast", &["x", "dtype"], |mut given| Op::Map(Map::to(given.dtype(0))))
         .with(&[AttributeForm::DType], 0),
-    Function::of("reshape", &["x", "shape"], |mut given| {
+    WrittenFunction::of("reshape", &["x", "shape"], |mut given| {
         Op::Arrange(Arrange::Reshape { shape: Extents::Written(given.dims(0)) })
     })
     .with(&[AttributeForm::Dims], 0),
-    Function::of("transpose", &["x", "permutation"], |mut given| {
+    WrittenFunction::of("transpose", &["x", "permutation"], |mut given| {
         permuted_by(given.integers(0).map_or(Permutation::Reversed, Permutation::Written))
     })
     .with(&[AttributeForm::Integers], 1),
-    Function::of("expand_dims", &["x", "axes"], |mut given| {
+    WrittenFunction::of("expand_dims", &["x", "axes"], |mut given| {
         Op::Arrange(Arrange::ExpandDims { axes: given.integers(0).unwrap_or_default() })
     })
     .with(&[AttributeForm::Axes], 0),
-    Function::of("squeeze", &["x", "axes"], |mut given| {
+    WrittenFunction::of("squeeze", &["x", "axes"], |mut given| {
         Op::Arrange(Arrange::Squeeze { axes: given.integers(0) })
     })
     .with(&[AttributeForm::Axes], 1),
-    Function::of("broadcast_to", &["x", "shape"], |mut given| spread(given.dims(0)))
+    WrittenFunction::of("broadcast_to", &["x", "shape"], |mut given| spread(given.dims(0)))
         .with(&[AttributeForm::Dims], 0),
-    Function::of("slice", &["x", "starts", "ends", "steps"], |mut given| {
+    WrittenFunction::of("slice", &["x", "starts", "ends", "steps"], |mut given| {
         let (starts, ends) = (given.dims(0), given.dims(1));
         let steps = given.integers(2).unwrap_or_else(|| vec![1; starts.len()]);
         Op::Part(Part::Slice(Slice { starts, ends, steps }.into()))
     })
     .with(&[AttributeForm::Bounds, AttributeForm::Bounds, AttributeForm::Integers], 1),
-    Function::of("concat", &["parts", "axis"], |mut given| {
+    WrittenFunction::of("concat", &["parts", "axis"], |mut given| {
         Op::Join(Join::Concat { axis: given.integer(0).unwrap_or_default() })
     })
     .with(&[AttributeForm::Integer], 1)
     .of_list(),
-    Function::of("stack", &["parts", "axis"], |mut given| {
+    WrittenFunction::of("stack", &["parts", "axis"], |mut given| {
         Op::Own(Own::Stack { axis: given.integer(0).unwrap_or_default() })
     })
     .with(&[AttributeForm::Integer], 1)
     .of_list(),
-    Function::of("cumsum", &["x", "axis", "reverse", "exclusive"], |given| cumulated(Cumulate::Sum, given))
-        .with(CUMULATION, 2),
-    Function::of("cumprod", &["x", "axis", "reverse", "exclusive"], |given| cumulated(Cumulate::Prod, given))
-        .with(CUMULATION, 2),
-    Function::of("cummax", &["x", "axis", "reverse", "exclusive"], |given| cumulated(Cumulate::Max, given))
-        .with(CUMULATION, 2),
-    Function::of("cummin", &["x", "axis", "reverse", "exclusive"], |given| cumulated(Cumulate::Min, given))
-        .with(CUMULATION, 2),
-    Function::of("flip", &["x", "axis"], |mut given| {
+    WrittenFunction::of("cumsum", &["x", "axis", "reverse", "exclusive"], |given| {
+        cumulated(Cumulate::Sum, given)
+    })
+    .with(CUMULATION, 2),
+    WrittenFunction::of("cumprod", &["x", "axis", "reverse", "exclusive"], |given| {
+        cumulated(Cumulate::Prod, given)
+    })
+    .with(CUMULATION, 2),
+    WrittenFunction::of("cummax", &["x", "axis", "reverse", "exclusive"], |given| {
+        cumulated(Cumulate::Max, given)
+    })
+    .with(CUMULATION, 2),
+    WrittenFunction::of("cummin", &["x", "axis", "reverse", "exclusive"], |given| {
+        cumulated(Cumulate::Min, given)
+    })
+    .with(CUMULATION, 2),
+    WrittenFunction::of("flip", &["x", "axis"], |mut given| {
         Op::Reorder(Reorder::Flip { axis: given.integer(0).unwrap_or_default() })
     })
     .with(&[AttributeForm::Integer], 0),
-    Function::of("roll", &["x", "shift", "axis"], |mut given| {
+    WrittenFunction::of("roll", &["x", "shift", "axis"], |mut given| {
         let (shift, axis) = (given.integer(0).unwrap_or_default(), given.integer(1).unwrap_or_default());
         Op::Reorder(Reorder::Roll { shift, axis })
     })
     .with(&[AttributeForm::Integer, AttributeForm::Integer], 0),
-    Function::of("sort", &["x", "axis", "descending"], |mut given| {
+    WrittenFunction::of("sort", &["x", "axis", "descending"], |mut given| {
         Op::Reorder(Reorder::Sort { axis: given.integer(0).unwrap_or(-1), descending: given.flag(1) })
     })
     .with(SORTING, 2),
-    Function::of("argsort", &["x", "axis", "descending"], |mut given| {
+    WrittenFunction::of("argsort", &["x", "axis", "descending"], |mut given| {
         Op::Reorder(Reorder::ArgSort { axis: given.integer(0).unwrap_or(-1), descending: given.flag(1) })
     })
     .with(SORTING, 2),
-    Function::of("pad", &["x", "low", "high"], |mut given| {
+    WrittenFunction::of("pad", &["x", "low", "high"], |mut given| {
         let (low, high) = (given.integers(0).unwrap_or_default(), given.integers(1).unwrap_or_default());
         Op::Own(Own::Pad { low, high })
     })
     .with(&[AttributeForm::Integers, AttributeForm::Integers], 0),
-    Function::of("iota", &["shape", "axis"], |mut given| {
+    WrittenFunction::of("iota", &["shape", "axis"], |mut given| {
         let shape = given.dims(0);
         Op::Made(Made::Iota { shape, axis: given.integer(1).unwrap_or_default() })
     })
     .with(&[AttributeForm::Shape, AttributeForm::Integer], 1),
-    Function::of("gather", &["t", "i"], |_| Op::Rows(Rows::Gather)),
-    Function::of("take_along", &["x", "indices", "axis"], |mut given| {
+    WrittenFunction::of("gather", &["t", "i"], |_| Op::Rows(Rows::Gather)),
+    WrittenFunction::of("take_along", &["x", "indices", "axis"], |mut given| {
         Op::Rows(Rows::TakeAlong { axis: given.integer(0).unwrap_or_default() })
     })
     .with(&[AttributeForm::Integer], 0),
-    Function::of("conv2d", &["x", "f", "strides", "padding"], |mut given| {
+    WrittenFunction::of("conv2d", &["x", "f", "strides", "padding"], |mut given| {
         let strides = given.integers(0).unwrap_or_else(|| vec![1, 1]);
         let padding = given.padding(1).unwrap_or(Padding::Valid);
         Op::Window(Window::Conv2d(Convolution { strides, padding }))
     })
     .with(&[AttributeForm::Integers, AttributeForm::Padding], 2),
-    Function::of("inspect", &["x", "label"], |mut given| {
+    WrittenFunction::of("inspect", &["x", "label"], |mut given| {
         Op::Effect(Effect::Inspect { label: given.text(0) })
     })
     .with(&[AttributeForm::Text], 0),
@@ -833,17 +841,17 @@ impl Op {
     }
 
     /// The kind of work.
-    pub(crate) fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> WorkKind {
         row(self).kind
     }
 
     /// Whether each element is an element of the first operand at another position. Loops read it there.
     pub fn is_spread(&self) -> bool {
-        self.kind() == Kind::Free && self.reads(0)
+        self.kind() == WorkKind::Free && self.reads(0)
     }
 
     /// The operands that have the element type of the result.
-    pub fn elements(&self) -> Elements {
+    pub fn elements(&self) -> TypedOperands {
         row(self).elements
     }
 
@@ -853,9 +861,9 @@ impl Op {
         match operands {
             0 | 1 => 0,
             _ => match self.elements() {
-                Elements::All | Elements::Own(_) => 0,
-                Elements::From(first) => first,
-                Elements::Only(_) => operands,
+                TypedOperands::All | TypedOperands::Own(_) => 0,
+                TypedOperands::From(first) => first,
+                TypedOperands::Only(_) => operands,
             },
         }
     }
@@ -880,10 +888,10 @@ impl Op {
             return position == 0;
         }
         let has_elements = match self.elements() {
-            Elements::All => true,
-            Elements::Only(operand) => operand == position,
-            Elements::From(first) => first <= position,
-            Elements::Own(_) => false,
+            TypedOperands::All => true,
+            TypedOperands::Only(operand) => operand == position,
+            TypedOperands::From(first) => first <= position,
+            TypedOperands::Own(_) => false,
         };
         self.reads(position) && has_elements
     }

@@ -9,7 +9,7 @@ use mind_core::{
     build::Builder,
     ir::Module,
     map::Map,
-    ops::{Class, Derivative, FieldKind, InMic, OpInfo, Profile, TABLE, VARIADIC, infer, sample::Case},
+    ops::{Derivative, FieldKind, InMic, OpInfo, Profile, TABLE, VARIADIC, WorkClass, infer, sample::Case},
     surface::function_names,
     text::{core_ir, mic},
     ty::{DType, Type},
@@ -304,13 +304,13 @@ fn profile(row: &OpInfo) -> &'static str {
 
 fn class(row: &OpInfo) -> &'static str {
     match row.class {
-        Class::Input => "input",
-        Class::Constant => "constant",
-        Class::Elementwise => "elementwise",
-        Class::Reduction => "reduction",
-        Class::View => "view: the same elements in another arrangement",
-        Class::Kernel => "kernel of its own",
-        Class::Module => "a module within a module",
+        WorkClass::Input => "input",
+        WorkClass::Constant => "constant",
+        WorkClass::Elementwise => "elementwise",
+        WorkClass::Reduction => "reduction",
+        WorkClass::View => "view: the same elements in another arrangement",
+        WorkClass::Kernel => "kernel of its own",
+        WorkClass::Module => "a module within a module",
     }
 }
 
@@ -344,8 +344,8 @@ fn surface(row: &OpInfo) -> String {
     let label = row.label;
     let is_word = label.chars().all(|character| character.is_alphanumeric() || character == '_');
     match (row.class, row.arity) {
-        (Class::Input, _) => "a parameter".into(),
-        (Class::Constant, _) => format!("a {label}"),
+        (WorkClass::Input, _) => "a parameter".into(),
+        (WorkClass::Constant, _) => format!("a {label}"),
         _ if label == "transpose" => "`transpose(…)`, `x.T`, `x.mT`".into(),
         _ if label == "slice_grad" => "`pad(…)`, and in gradients".into(),
         _ if label == "concat" => "`concat(…)`, `stack(…)`".into(),

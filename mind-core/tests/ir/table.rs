@@ -6,7 +6,7 @@ use mind_core::{
     interp::Elements,
     ir::{Op, Rows},
     map::Map,
-    ops::{Class, Profile, TABLE, infer},
+    ops::{Profile, TABLE, WorkClass, infer},
     provenance::{Origin, origin},
     testing::random_inputs,
     ty::DType,
@@ -39,7 +39,7 @@ fn every_operation_with_operands_is_sampled() {
         let cases = DType::ALL.iter().map(|dtype| row.cases(*dtype).len()).sum::<usize>();
         // External functions cannot be evaluated by the compiler. Operations with a module are covered by random
         // modules.
-        let is_sampled = row.arity > 0 && !row.name.starts_with("Extern") && row.class != Class::Module;
+        let is_sampled = row.arity > 0 && !row.name.starts_with("Extern") && row.class != WorkClass::Module;
         assert_eq!(cases > 0, is_sampled, "{}", row.name);
     }
 }
@@ -97,7 +97,7 @@ fn costs_of_samples_are_known_and_not_negative() {
         let operands: Vec<_> = types.iter().collect();
         let flops = (op.info().flops)(op, &operands, &infer(op, &operands).unwrap()).unwrap();
         assert!(flops.as_literal().is_some_and(|flops| flops >= 0), "{op:?}: {flops}");
-        let free = matches!(op.info().class, Class::View)
+        let free = matches!(op.info().class, WorkClass::View)
             || matches!(op, Op::Rows(Rows::Gather | Rows::TakeAlong { .. }) | Op::Map(Map::StopGradient));
         assert!(!free || flops.as_literal() == Some(0), "{op:?}: {flops}");
     });

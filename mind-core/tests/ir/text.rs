@@ -6,7 +6,7 @@ use mind_core::{
     ir::{Const, Module, Op, ValueId},
     ops::{Profile, TABLE},
     testing::{Random, random_module},
-    text::{Form, Limits, core_ir, json, mic, report},
+    text::{Limits, TextForm, core_ir, json, mic, report},
     ty::DType,
 };
 
@@ -243,7 +243,8 @@ fn every_limit_of_rank_is_kept() {
 fn errors_of_verification_stand_at_the_lines_of_their_nodes() {
     let text = "mic@1\nS0 \"x\"\nT0 [f32;2,3]\nN10 input S0 T0\nO N10\n# Not a product.\nN20 matmul N10 N10 T0\nO N20\n";
     let errors = mic::parse_document(text, &Limits::default()).unwrap().verify(Profile::CoreV1).unwrap_err();
-    let shown: Vec<_> = errors.as_slice().iter().map(|error| report(error, "net.mic", Form::Mic)).collect();
+    let shown: Vec<_> =
+        errors.as_slice().iter().map(|error| report(error, "net.mic", TextForm::Mic)).collect();
     assert_eq!(shown.len(), 1);
     let expected =
         "net.mic:7: error[E3003]: `@`: inner dimensions differ, 3 and 2: N10 is f32[2, 3], N10 is f32[2, 3]";

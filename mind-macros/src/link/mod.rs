@@ -24,7 +24,7 @@ use std::collections::BTreeSet;
 use mind_core::surface::{
     ast::{Block, Import, ImportKind, Program},
     lower::{
-        ConstantValue, Foreign, ForeignBlock, ForeignItem, ForeignName, Imported, Library, Lowered,
+        ConstantValue, ForeignBlock, ForeignItem, ForeignName, Imported, ImportedItem, Library, Lowered,
         stack_alias, stack_name,
     },
 };

@@ -315,7 +315,7 @@ impl Received {
                             .map(|(name, callee)| Some((name.clone(), *positions.get(callee)?)))
                             .collect();
                         positions.insert(key, library.functions.len());
-                        library.functions.push(Foreign {
+                        library.functions.push(ImportedItem {
                             item: source.item.clone(),
                             callees: callees?,
                             block: source.block,

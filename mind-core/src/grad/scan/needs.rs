@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{BodyGradient, Read};
+use super::{BackwardOperand, BodyGradient};
 use crate::{
     dim::Dim,
     ir::{Access, Inst, Op, ValueId},
@@ -13,7 +13,7 @@ use crate::{
 
 /// When a value of the gradient is known.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Known {
+pub(super) enum Availability {
     /// Before the loop: it depends on captured operands alone.
     Before,
     /// In the forward loop.
@@ -26,7 +26,7 @@ pub(super) enum Known {
 pub(super) struct Needs {
     /// The operands that have cotangents, by their access: carries, captured operands, iterated operands.
     pub(super) carried: Vec<usize>,
-    pub(super) captured: Vec<Sum>,
+    pub(super) captured: Vec<CapturedTerms>,
     pub(super) iterated: Vec<usize>,
     /// For each value whether the backward loop needs it.
     pub(super) is_needed: Vec<bool>,
@@ -37,32 +37,32 @@ pub(super) struct Needs {
 }
 
 /// The terms that each step adds to the cotangent of a captured operand.
-pub(super) struct Sum {
+pub(super) struct CapturedTerms {
     pub(super) operand: usize,
     /// The terms that the loop adds up.
     pub(super) added: Vec<ValueId>,
     /// The products that one product after the loop adds up over all steps.
-    pub(super) products: Vec<[Part; 2]>,
+    pub(super) products: Vec<[ProductFactor; 2]>,
 }
 
 /// A factor of a product within a step.
 #[derive(Clone, Copy)]
-pub(super) struct Part {
+pub(super) struct ProductFactor {
     pub(super) value: ValueId,
     pub(super) is_transposed: bool,
 }
 
 impl BodyGradient {
-    pub(super) fn known(&self) -> Vec<Known> {
-        let mut known: Vec<Known> = Vec::with_capacity(self.module.insts().len());
+    pub(super) fn known(&self) -> Vec<Availability> {
+        let mut known: Vec<Availability> = Vec::with_capacity(self.module.insts().len());
         for (value, inst) in self.module.iter() {
             let any = |when| inst.operands.iter().any(|operand| known[operand.index()] == when);
             known.push(match self.accesses.get(value.index()) {
-                Some(Access::Whole) => Known::Before,
-                Some(Access::Carry | Access::Element) => Known::Forwards,
-                None if inst.op.is_input() || any(Known::Backwards) => Known::Backwards,
-                None if any(Known::Forwards) => Known::Forwards,
-                None => Known::Before,
+                Some(Access::Whole) => Availability::Before,
+                Some(Access::Carry | Access::Element) => Availability::Forwards,
+                None if inst.op.is_input() || any(Availability::Backwards) => Availability::Backwards,
+                None if any(Availability::Forwards) => Availability::Forwards,
+                None => Availability::Before,
             });
         }
         known
@@ -78,12 +78,14 @@ impl BodyGradient {
             (of(Access::Carry).collect(), of(Access::Element).collect());
         // The effects of pullbacks, such as values that they print.
         let effects: Vec<ValueId> =
-            self.module.effects().filter(|value| known[value.index()] == Known::Backwards).collect();
-        let captured: Vec<Sum> = of(Access::Whole)
+            self.module.effects().filter(|value| known[value.index()] == Availability::Backwards).collect();
+        let captured: Vec<CapturedTerms> = of(Access::Whole)
             .map(|operand| match effects.is_empty() {
                 true => self.sum(operand, &known),
                 // The backward loop must exist, and have a result, for the effects to happen.
-                false => Sum { operand, added: vec![self.cotangent(operand)], products: Vec::new() },
+                false => {
+                    CapturedTerms { operand, added: vec![self.cotangent(operand)], products: Vec::new() }
+                }
             })
             .collect();
 
@@ -100,11 +102,11 @@ impl BodyGradient {
             let at = part.value.index();
             match (self.outside(part.value), known[at]) {
                 (Some(_), _) => {}
-                (None, Known::Backwards) => {
+                (None, Availability::Backwards) => {
                     is_needed[at] = true;
                     factors.push(part.value);
                 }
-                (None, Known::Forwards | Known::Before) => is_stacked[at] = true,
+                (None, Availability::Forwards | Availability::Before) => is_stacked[at] = true,
             }
         }
         factors.sort_unstable();
@@ -122,7 +124,7 @@ impl BodyGradient {
             let inner = self.not_kept(value);
             runs_again[inner.unwrap_or(value).index()] |= inner.is_some();
             let is_computed =
-                known[at] != Known::Forwards || is_cheap(inst) || !can_be_stacked || runs_again[at];
+                known[at] != Availability::Forwards || is_cheap(inst) || !can_be_stacked || runs_again[at];
             if !inst.op.is_input() && is_computed {
                 inst.operands.iter().for_each(|operand| is_needed[operand.index()] = true);
             } else {
@@ -135,14 +137,14 @@ impl BodyGradient {
 
     /// Decides which of the cheap values that the backward loop reads are stacked: those that take less memory than the
     /// further values that would be stacked to compute them again.
-    fn stack_cheap(&self, known: &[Known], is_needed: &[bool], is_stacked: &mut [bool]) {
+    fn stack_cheap(&self, known: &[Availability], is_needed: &[bool], is_stacked: &mut [bool]) {
         let mut is_read = is_needed.to_vec();
         for (value, inst) in self.module.iter().rev() {
-            if is_read[value.index()] && known[value.index()] == Known::Backwards {
+            if is_read[value.index()] && known[value.index()] == Availability::Backwards {
                 inst.operands.iter().for_each(|operand| is_read[operand.index()] = true);
             }
         }
-        let is_forwards = |value: ValueId| known[value.index()] == Known::Forwards;
+        let is_forwards = |value: ValueId| known[value.index()] == Availability::Forwards;
         let can_be_stacked =
             |value: ValueId| self.module.ty(value).rank() < MAX_RANK && self.not_kept(value).is_none();
         // The values that exist in the backward loop: operands, and stacked values.
@@ -202,12 +204,12 @@ impl BodyGradient {
     }
 
     /// The terms of the cotangent of a captured operand.
-    fn sum(&self, operand: usize, known: &[Known]) -> Sum {
-        let mut sum = Sum { operand, added: Vec::new(), products: Vec::new() };
+    fn sum(&self, operand: usize, known: &[Availability]) -> CapturedTerms {
+        let mut sum = CapturedTerms { operand, added: Vec::new(), products: Vec::new() };
         let mut terms = vec![self.cotangent(operand)];
         while let Some(term) = terms.pop() {
             let inst = self.module.inst(term);
-            let varies = |part: &Part| known[part.value.index()] != Known::Before;
+            let varies = |part: &ProductFactor| known[part.value.index()] != Availability::Before;
             // The factors of all steps are residuals.
             let product = self.product(term).filter(|_| self.keeps_residuals);
             if let Some(product) = product.filter(|parts| parts.iter().all(varies)) {
@@ -224,7 +226,7 @@ impl BodyGradient {
     }
 
     /// The factors of a value that is a product of two matrices or of two vectors.
-    fn product(&self, value: ValueId) -> Option<[Part; 2]> {
+    fn product(&self, value: ValueId) -> Option<[ProductFactor; 2]> {
         let rank = |value: ValueId| self.module.ty(value).rank();
         let inst = self.module.inst(value);
         match &inst.op {
@@ -240,7 +242,7 @@ impl BodyGradient {
                     let is_moved = matches!(inst.op.motion(), Some(Motion::Order));
                     let is_vector = is_moved && inst.ty.rank() == 2 && rank(inst.operands[0]) == 1;
                     (is_vector && inst.ty.shape[axis].is_one())
-                        .then(|| Part { value: inst.operands[0], is_transposed: false })
+                        .then(|| ProductFactor { value: inst.operands[0], is_transposed: false })
                 };
                 let outer = |column, row| Some([vector(column, 1)?, vector(row, 0)?]);
                 outer(left, right).or_else(|| outer(right, left))
@@ -251,10 +253,10 @@ impl BodyGradient {
     }
 
     /// A value as a factor of a product. The factor of a transpose is its operand.
-    fn part(&self, value: ValueId, is_transposed: bool) -> Part {
+    fn part(&self, value: ValueId, is_transposed: bool) -> ProductFactor {
         match self.transposed(value) {
-            Some(value) => Part { value, is_transposed: !is_transposed },
-            None => Part { value, is_transposed },
+            Some(value) => ProductFactor { value, is_transposed: !is_transposed },
+            None => ProductFactor { value, is_transposed },
         }
     }
 
@@ -276,17 +278,17 @@ impl BodyGradient {
     }
 
     /// The value stacked over all steps, if it exists without the loops.
-    pub(super) fn outside(&self, value: ValueId) -> Option<Read> {
+    pub(super) fn outside(&self, value: ValueId) -> Option<BackwardOperand> {
         let at = value.index();
         if !self.module.inst(value).op.is_input() {
             return None;
         }
         match self.accesses.get(at) {
-            Some(Access::Element) => Some(Read::Operand(at)),
+            Some(Access::Element) => Some(BackwardOperand::Operand(at)),
             Some(Access::Carry | Access::Whole) => None,
             None => {
                 let result = self.results[at - self.inputs];
-                (result >= self.carries).then_some(Read::Cotangent(result))
+                (result >= self.carries).then_some(BackwardOperand::Cotangent(result))
             }
         }
     }

@@ -2,8 +2,8 @@
 
 use mind_shape::rules::{Elements, Takes};
 
-use super::lowering::Lowering;
-use super::tensors::Source;
+use super::lowering::ExpressionLowering;
+use super::tensors::DTypeSource;
 use crate::diag::{Code, Diag, Site};
 use crate::dim::Dim;
 use crate::ir::Part;
@@ -14,7 +14,7 @@ use crate::surface::ast::{
 use crate::surface::habits;
 use crate::surface::lower::builtins;
 use crate::surface::lower::builtins::calls::CallArguments;
-use crate::surface::lower::builtins::foreign::Foreign;
+use crate::surface::lower::builtins::foreign::ForeignNames;
 use crate::surface::lower::builtins::operations::{Operations, TypedOperand};
 use crate::surface::lower::values::attributes::Attributes;
 use crate::surface::lower::values::expressions::{Expressions, transposed};
@@ -24,9 +24,9 @@ use crate::surface::lower::values::tensors::Tensors;
 use crate::surface::lower::values::{Lowered, Stop, Value};
 use crate::written::{ExtentRef, expanded};
 
-impl Operations for Lowering<'_> {
+impl Operations for ExpressionLowering<'_> {
     fn beside(&mut self, (literal, _): (LiteralId, ExprId), typed: TypedOperand<NodeId>) -> Lowered<NodeId> {
-        self.materialise(literal, Source::Beside(typed))
+        self.materialise(literal, DTypeSource::Beside(typed))
     }
 
     fn emit_call(
@@ -80,7 +80,7 @@ impl Operations for Lowering<'_> {
     }
 }
 
-impl Lowering<'_> {
+impl ExpressionLowering<'_> {
     pub(super) fn call(
         &mut self,
         callee: &Callee,

@@ -1,6 +1,6 @@
 //! `grad`, `value_and_grad` and `vjp` of expressions.
 
-use super::lowering::Lowering;
+use super::lowering::ExpressionLowering;
 use crate::diag::{Code, Diag};
 use crate::open::grad::{Fault, blocks, differentiate, is_flat};
 use crate::open::{Check, CheckKind, Constant, NodeId, Op, Own};
@@ -13,7 +13,7 @@ use crate::surface::lower::values::lower::Lower;
 use crate::surface::lower::values::tensors::Tensors;
 use crate::surface::lower::values::{Lowered, Value};
 
-impl Lowering<'_> {
+impl ExpressionLowering<'_> {
     pub(super) fn derivative(&mut self, derivative: &Derivative, expr: ExprId) -> Lowered<Value<NodeId>> {
         let Derivative { kind, value, wrt, tuple, wrt_site, cotangent, site } = derivative;
         let label = kind.name();

@@ -1,14 +1,14 @@
 //! Refuses loops and branches in expressions over Rust variables. They need types, which are not known while the macro
 //! runs.
 
-use super::lowering::Lowering;
+use super::lowering::ExpressionLowering;
 use crate::diag::{Code, Diag};
 use crate::surface::ast::{ExprId, Loop, Pattern};
 use crate::surface::lower::values::expressions::Expressions;
 use crate::surface::lower::values::lower::Lower;
 use crate::surface::lower::values::{Lowered, Stop, Value};
 
-impl Lowering<'_> {
+impl ExpressionLowering<'_> {
     /// Binds the names of a loop to poison.
     pub(super) fn enter_loop(&mut self, of: &Loop) {
         self.names.enter();

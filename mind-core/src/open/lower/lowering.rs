@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::Ident;
 
-use super::roles::{self, PlaceExpr, Role};
+use super::roles::{self, ExprRole, PlaceExpr};
 use crate::diag::{Diag, Diags, Site};
 use crate::dim::{Bindings, Dim, Symbol};
 use crate::open::graph::Graph;
@@ -12,7 +12,7 @@ use crate::open::pullbacks::CustomPullback;
 use crate::open::{Check, CheckKind, Contract, Demand, Leaf, NodeId};
 use crate::surface::ast::{Argument, Body, Callee, ExprId, NodeKind};
 use crate::surface::lower::Seen;
-use crate::surface::lower::builtins::foreign::{self, Foreign};
+use crate::surface::lower::builtins::foreign::{self, ForeignNames};
 use crate::surface::lower::callees::table::Table;
 use crate::surface::lower::declarations::structure::{Alias, Field, StructType, Structure};
 use crate::surface::lower::declarations::types::DimNames;
@@ -21,15 +21,15 @@ use crate::surface::lower::values::literals::Literals;
 use crate::surface::lower::values::lower::Lower;
 use crate::surface::lower::values::pullbacks::Pullback;
 use crate::surface::lower::values::templates::Frame;
-use crate::surface::lower::values::{Lowered, Names, Record, Value};
+use crate::surface::lower::values::{Lowered, Record, Value, VariableScopes};
 use crate::written::{self, ExtentRef};
 
 /// The state of the lowering of an expression.
-pub(super) struct Lowering<'a> {
+pub(super) struct ExpressionLowering<'a> {
     pub(super) body: &'a Body,
     /// The text of each node of the body, as messages show it.
     pub(super) texts: Vec<String>,
-    pub(super) roles: Vec<Role>,
+    pub(super) roles: Vec<ExprRole>,
     /// The value of each node of the body.
     pub(super) values: Vec<Value<NodeId>>,
     /// Places of which only a field is read, until the node that reads it is lowered.
@@ -38,7 +38,7 @@ pub(super) struct Lowering<'a> {
     pub(super) passed: Vec<PlaceExpr>,
     pub(super) literals: Literals,
     /// The bindings of `let`.
-    pub(super) names: Names<NodeId>,
+    pub(super) names: VariableScopes<NodeId>,
     pub(super) leaves: Vec<Leaf>,
     /// The leaf of each place.
     pub(super) leaf_of: BTreeMap<String, NodeId>,
@@ -66,7 +66,7 @@ pub(super) struct Lowering<'a> {
 /// A pullback whose body is being lowered.
 pub(super) type OpenPullback = Pullback<NodeId, CustomPullback>;
 
-impl Expressions for Lowering<'_> {
+impl Expressions for ExpressionLowering<'_> {
     type Tensor = NodeId;
 
     fn body(&self) -> &Body {
@@ -130,12 +130,12 @@ impl Expressions for Lowering<'_> {
     }
 }
 
-impl Lower for Lowering<'_> {
+impl Lower for ExpressionLowering<'_> {
     fn values_mut(&mut self) -> &mut Vec<Value<NodeId>> {
         &mut self.values
     }
 
-    fn names_mut(&mut self) -> &mut Names<NodeId> {
+    fn names_mut(&mut self) -> &mut VariableScopes<NodeId> {
         &mut self.names
     }
 
@@ -205,7 +205,7 @@ impl Lower for Lowering<'_> {
     }
 }
 
-impl Foreign for Lowering<'_> {
+impl ForeignNames for ExpressionLowering<'_> {
     fn is_unbound(&self, name: &str) -> bool {
         self.names.get(name).is_none()
     }
@@ -225,7 +225,7 @@ impl Foreign for Lowering<'_> {
     }
 }
 
-impl Lowering<'_> {
+impl ExpressionLowering<'_> {
     /// The templates around the current node, innermost first.
     pub(super) fn within(&self) -> String {
         let names: Vec<_> = self.frames.iter().rev().map(Frame::name).collect();

@@ -21,7 +21,7 @@ use crate::surface::lower::values::lower::Lower;
 use crate::surface::lower::values::pullbacks::Pullbacks;
 use crate::surface::lower::values::templates::Templates;
 use crate::surface::lower::values::tensors::Tensors;
-use crate::surface::lower::values::{Lowered, Names, Stop, Value, Word};
+use crate::surface::lower::values::{Lowered, Stop, Value, VariableScopes, Word};
 
 mod calls;
 mod derivatives;
@@ -35,7 +35,7 @@ mod spots;
 mod templates;
 mod tensors;
 
-use lowering::Lowering;
+use lowering::ExpressionLowering;
 
 /// Lowers an expression over Rust variables. Returns no program if it has a mistake.
 ///
@@ -66,7 +66,7 @@ pub fn lower_with(expression: &Expression, library: &Library) -> (Option<Program
         templates.inline(body.to_mut(), &mut mistakes);
     }
     let body = &*body;
-    let mut lowering = Lowering {
+    let mut lowering = ExpressionLowering {
         body,
         texts: body.short_texts(),
         roles: roles::roles(body),
@@ -74,7 +74,7 @@ pub fn lower_with(expression: &Expression, library: &Library) -> (Option<Program
         places: BTreeMap::new(),
         passed: Vec::new(),
         literals: Literals::default(),
-        names: Names::default(),
+        names: VariableScopes::default(),
         leaves: Vec::new(),
         leaf_of: BTreeMap::new(),
         records: BTreeMap::new(),
@@ -99,7 +99,7 @@ pub fn lower_with(expression: &Expression, library: &Library) -> (Option<Program
             return (None, lowering.diags);
         }
     };
-    let Lowering { leaves, graph, checks, diags, seen, .. } = lowering;
+    let ExpressionLowering { leaves, graph, checks, diags, seen, .. } = lowering;
     if !diags.is_empty() {
         return (None, diags);
     }
@@ -107,7 +107,7 @@ pub fn lower_with(expression: &Expression, library: &Library) -> (Option<Program
     (Some(program.finish(expression.late, expression.site)), diags)
 }
 
-impl Lowering<'_> {
+impl ExpressionLowering<'_> {
     fn lower_node(&mut self, expr: ExprId) -> Lowered<Value<NodeId>> {
         let body = self.body;
         self.check_size(expr)?;

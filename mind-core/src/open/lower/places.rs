@@ -2,8 +2,8 @@
 
 use proc_macro2::{Ident, Literal, Span, TokenStream, TokenTree};
 
-use super::lowering::Lowering;
-use super::roles::{PlaceExpr, Role, key};
+use super::lowering::ExpressionLowering;
+use super::roles::{ExprRole, PlaceExpr, key};
 use super::tensors::without_symbols;
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::open::{Leaf, LeafId, NodeId, Op};
@@ -13,7 +13,7 @@ use crate::surface::lower::values::expressions::Expressions;
 use crate::surface::lower::values::lower::Lower;
 use crate::surface::lower::values::{Binding, Lowered, Stop, Value};
 
-impl Lowering<'_> {
+impl ExpressionLowering<'_> {
     pub(super) fn name(&mut self, name: &Ident, expr: ExprId) -> Lowered<Value<NodeId>> {
         let (text, key) = (name.to_string(), key(name));
         match self.names.get(&key) {
@@ -31,7 +31,7 @@ impl Lowering<'_> {
             return Ok(Value::Word(*word));
         }
         let role = self.roles[expr.index()];
-        if let (Role::Padding, Some(word)) = (role, self.padding_word(&text)) {
+        if let (ExprRole::Padding, Some(word)) = (role, self.padding_word(&text)) {
             return Ok(word);
         }
         if let Some(word) = self.word(&text, expr) {
@@ -142,7 +142,7 @@ impl Lowering<'_> {
 
     /// The leaf of a place. If only a field is read, or the place is bound to a name, the place is recorded instead.
     fn place(&mut self, place: PlaceExpr, expr: ExprId) -> Lowered<Value<NodeId>> {
-        if let Role::Base | Role::Passed = self.roles[expr.index()] {
+        if let ExprRole::Base | ExprRole::Passed = self.roles[expr.index()] {
             self.places.insert(expr, place);
             // Only the surrounding node uses the value, and it uses the place instead.
             return Ok(Value::Poison);

@@ -1,6 +1,6 @@
 //! Templates in expressions that define their derivatives: the part that is specific to [`crate::open`].
 
-use super::lowering::{Lowering, OpenPullback};
+use super::lowering::{ExpressionLowering, OpenPullback};
 use super::roles::key;
 use crate::diag::{Code, Diag};
 use crate::open::pullbacks::CustomPullback;
@@ -10,9 +10,9 @@ use crate::surface::lower::builtins::operations::{Operations, TypedOperand};
 use crate::surface::lower::values::expressions::Expressions;
 use crate::surface::lower::values::lower::Lower;
 use crate::surface::lower::values::pullbacks::Pullbacks;
-use crate::surface::lower::values::{Binding, Lowered, Names, Record, Stop, Value};
+use crate::surface::lower::values::{Binding, Lowered, Record, Stop, Value, VariableScopes};
 
-impl Pullbacks for Lowering<'_> {
+impl Pullbacks for ExpressionLowering<'_> {
     type PullbackData = CustomPullback;
 
     fn pullbacks_mut(&mut self) -> &mut Vec<OpenPullback> {
@@ -22,7 +22,7 @@ impl Pullbacks for Lowering<'_> {
     fn begin_pullback(&mut self, _: [&Pattern; 2], of: Option<ExprId>, expr: ExprId) -> OpenPullback {
         let frame = self.frames.last().expect("in an expression only templates have pullbacks");
         let name = frame.name();
-        let (mut names, mut wanted, mut is_sound) = (Names::default(), Vec::new(), true);
+        let (mut names, mut wanted, mut is_sound) = (VariableScopes::default(), Vec::new(), true);
         for (parameter, value) in frame.parameters() {
             is_sound &= !matches!(value, Value::Poison);
             // The element type of a tensor is not known here.

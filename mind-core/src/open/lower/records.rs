@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use proc_macro2::Ident;
 
-use super::lowering::Lowering;
+use super::lowering::ExpressionLowering;
 use super::roles::PlaceExpr;
 use super::tensors::without_symbols;
 use crate::diag::{Code, Diag, Site};
@@ -25,7 +25,7 @@ use crate::surface::lower::values::{Lowered, Record, Stop, Value};
 use crate::ty::Type;
 use crate::written::ExtentRef;
 
-impl Records for Lowering<'_> {
+impl Records for ExpressionLowering<'_> {
     fn given(
         &mut self,
         found: &Value<NodeId>,
@@ -84,7 +84,7 @@ impl Records for Lowering<'_> {
     }
 }
 
-impl Lowering<'_> {
+impl ExpressionLowering<'_> {
     /// `(net: Net)`, or `let p: Net = net;`: a value that is declared to be a struct.
     pub(super) fn of_struct(&mut self, operand: ExprId, ty: &TypeExpr) -> Lowered<Value<NodeId>> {
         self.is_imported(ty)?;

@@ -32,7 +32,7 @@ const PADDING: &str = "padding";
 
 /// The use that the surrounding node makes of an expression.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Role {
+pub(super) enum ExprRole {
     /// Its value is used.
     Value,
     /// Only a field of it is used.
@@ -44,11 +44,13 @@ pub(super) enum Role {
 }
 
 /// The role of each node.
-pub(super) fn roles(body: &Body) -> Vec<Role> {
-    let mut roles = vec![Role::Value; body.nodes.len()];
+pub(super) fn roles(body: &Body) -> Vec<ExprRole> {
+    let mut roles = vec![ExprRole::Value; body.nodes.len()];
     for node in &body.nodes {
         match &node.kind {
-            NodeKind::Member { base, .. } | NodeKind::Field { base, .. } => roles[base.index()] = Role::Base,
+            NodeKind::Member { base, .. } | NodeKind::Field { base, .. } => {
+                roles[base.index()] = ExprRole::Base
+            }
             NodeKind::Call { callee, arguments, .. } => {
                 let builtin = builtins::find(&callee.to_string());
                 let place =
@@ -56,7 +58,7 @@ pub(super) fn roles(body: &Body) -> Vec<Role> {
                 for (position, argument) in arguments.iter().enumerate().filter(|_| place.is_some()) {
                     let named = argument.name.as_ref().is_some_and(|name| name == PADDING);
                     if named || argument.name.is_none() && place == Some(position) {
-                        roles[argument.value.index()] = Role::Padding;
+                        roles[argument.value.index()] = ExprRole::Padding;
                     }
                 }
             }
@@ -67,12 +69,12 @@ pub(super) fn roles(body: &Body) -> Vec<Role> {
                 let open = template.parameters.iter().zip(arguments);
                 let open = open.filter(|(parameter, _)| matches!(parameter.takes, Formal::Any));
                 open.filter_map(|(_, argument)| *argument)
-                    .for_each(|argument| roles[argument.index()] = Role::Passed);
+                    .for_each(|argument| roles[argument.index()] = ExprRole::Passed);
             }
             NodeKind::Let { pattern: Pattern::Struct { .. }, ty: None, value }
             | NodeKind::Let { ty: Some(TypeExpr { kind: TypeKind::Struct { .. }, .. }), value, .. }
             | NodeKind::Typed { operand: value, ty: TypeExpr { kind: TypeKind::Struct { .. }, .. } }
-            | NodeKind::Struct { base: Some(value), .. } => roles[value.index()] = Role::Passed,
+            | NodeKind::Struct { base: Some(value), .. } => roles[value.index()] = ExprRole::Passed,
             _ => {}
         }
     }

@@ -2,13 +2,13 @@
 
 use mind_shape::Written;
 
-use super::lowering::Lowering;
+use super::lowering::ExpressionLowering;
 use crate::diag::Site;
 use crate::open::{NodeId, Op, Operand, Spot};
 use crate::surface::ast::ExprId;
 use crate::surface::lower::values::expressions::Expressions;
 
-impl Lowering<'_> {
+impl ExpressionLowering<'_> {
     /// The spot of an operation written as `label` with these operands.
     pub(super) fn spot(&self, label: &'static str, expr: ExprId, operands: &[ExprId]) -> Spot {
         let operand = |operand: &ExprId| Operand {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::lowering::Lowering;
+use super::lowering::ExpressionLowering;
 use crate::dim::Dim;
 use crate::open::{Check, CheckKind, Contract, Demand, NodeId};
 use crate::surface::ast::{ElementPattern, ExprId, Home, Template, TensorPattern};
@@ -22,7 +22,7 @@ use crate::written::ExtentRef;
 type Frame = templates::Frame<NodeId, BTreeMap<usize, usize>>;
 type DeducedFrom = templates::DeducedFrom<NodeId>;
 
-impl Templates for Lowering<'_> {
+impl Templates for ExpressionLowering<'_> {
     /// The arguments that are passed as places: the position of each in `passed`, by its position among the parameters.
     type FormData = BTreeMap<usize, usize>;
 
@@ -139,7 +139,7 @@ impl Templates for Lowering<'_> {
     }
 }
 
-impl Lowering<'_> {
+impl ExpressionLowering<'_> {
     /// The text of an argument in messages, or of the field of it that is given.
     fn giver_text(&self, node: NodeId, argument: ExprId) -> String {
         match self.field_text(node, argument) {

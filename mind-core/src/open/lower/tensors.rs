@@ -2,7 +2,7 @@
 
 use mind_shape::{DType as RuleDType, rules};
 
-use super::lowering::Lowering;
+use super::lowering::ExpressionLowering;
 use crate::diag::{Code, Diag, Site};
 use crate::dim::Dim;
 use crate::open::typing::diag;
@@ -12,7 +12,7 @@ use crate::surface::lower::Structure;
 use crate::surface::lower::builtins::operations::TypedOperand;
 use crate::surface::lower::values::arithmetic::ReadLiterals;
 use crate::surface::lower::values::expressions::Expressions;
-use crate::surface::lower::values::literals::{Class, LiteralId, LiteralKind};
+use crate::surface::lower::values::literals::{LiteralClass, LiteralId, LiteralKind};
 use crate::surface::lower::values::templates::Frame;
 use crate::surface::lower::values::tensors::Tensors;
 use crate::surface::lower::values::{Lowered, Stop};
@@ -21,19 +21,19 @@ use crate::written::spread;
 
 /// The source of the element type of a literal.
 #[derive(Clone, Copy)]
-pub(super) enum Source {
+pub(super) enum DTypeSource {
     Fixed(DType),
     Beside(TypedOperand<NodeId>),
 }
 
-impl From<DType> for Source {
+impl From<DType> for DTypeSource {
     fn from(dtype: DType) -> Self {
         Self::Fixed(dtype)
     }
 }
 
-impl Tensors for Lowering<'_> {
-    type ElementType = Source;
+impl Tensors for ExpressionLowering<'_> {
+    type ElementType = DTypeSource;
 
     fn emit_operator(
         &mut self,
@@ -48,7 +48,7 @@ impl Tensors for Lowering<'_> {
         Ok(self.emit(op, &nodes, spot))
     }
 
-    fn constant_part(&mut self, id: LiteralId, source: Source) -> Lowered<NodeId> {
+    fn constant_part(&mut self, id: LiteralId, source: DTypeSource) -> Lowered<NodeId> {
         let expr = self.literals.expr(id);
         if !self.literals.is_constant(id) {
             let LiteralKind::Dim(extent) = self.literals.kind(id).clone() else {
@@ -58,8 +58,8 @@ impl Tensors for Lowering<'_> {
         }
         let constant = self.worked_out(id, source)?;
         let (operands, spot) = match source {
-            Source::Fixed(_) => (vec![], self.spot_of_literal(expr)),
-            Source::Beside(typed) => {
+            DTypeSource::Fixed(_) => (vec![], self.spot_of_literal(expr)),
+            DTypeSource::Beside(typed) => {
                 let spot = Spot {
                     site: typed.site,
                     is_operator: typed.is_operator,
@@ -105,12 +105,12 @@ impl Tensors for Lowering<'_> {
     }
 }
 
-impl Lowering<'_> {
+impl ExpressionLowering<'_> {
     /// A number computed from extents.
-    fn number(&mut self, extent: Dim, source: Source, expr: ExprId) -> NodeId {
+    fn number(&mut self, extent: Dim, source: DTypeSource, expr: ExprId) -> NodeId {
         let like = match source {
-            Source::Beside(typed) => typed.other,
-            Source::Fixed(dtype) => {
+            DTypeSource::Beside(typed) => typed.other,
+            DTypeSource::Fixed(dtype) => {
                 let zero = Constant { dtype, ..Constant::number(0.0) };
                 self.graph.derive(Op::Const(Box::new(zero)), &[])
             }
@@ -120,7 +120,7 @@ impl Lowering<'_> {
     }
 
     /// Evaluates a literal in each element type.
-    fn worked_out(&self, id: LiteralId, source: Source) -> Lowered<Constant> {
+    fn worked_out(&self, id: LiteralId, source: DTypeSource) -> Lowered<Constant> {
         let shape = self.literals.shape(id).expect("no symbol stands in an expression");
         if let Err(failure) = rules::filled(RuleDType::F32, &shape) {
             let expr = self.literals.expr(id);
@@ -141,20 +141,20 @@ impl Lowering<'_> {
             })
         });
         let dtype = match source {
-            Source::Fixed(dtype) => dtype,
-            Source::Beside(_) => self.literals.default_dtype(id),
+            DTypeSource::Fixed(dtype) => dtype,
+            DTypeSource::Beside(_) => self.literals.default_dtype(id),
         };
         // A mistake is an error if the element type is known, or if every possible element type has one.
-        if (matches!(source, Source::Fixed(_)) || values.iter().all(Result::is_err))
+        if (matches!(source, DTypeSource::Fixed(_)) || values.iter().all(Result::is_err))
             && let Err((_, Some(diag))) = &values[dtype as usize]
         {
             return Err(Stop::Mistake(diag.clone()));
         }
         let kind = match self.literals.class(id) {
-            Class::Integer => NumberKind::Integer,
-            Class::Float => NumberKind::Float,
-            Class::Any | Class::Extent => NumberKind::Any,
-            Class::Truth => NumberKind::Truth,
+            LiteralClass::Integer => NumberKind::Integer,
+            LiteralClass::Float => NumberKind::Float,
+            LiteralClass::Any | LiteralClass::Extent => NumberKind::Any,
+            LiteralClass::Truth => NumberKind::Truth,
         };
         Ok(Constant {
             text: self.text(self.literals.expr(id)),

@@ -1,7 +1,7 @@
 //! Emits positions of steps, and splits the leading axis of values into segments.
 
 use super::{
-    Loop,
+    CheckpointedLoop,
     writer::{Writer, computed, within_limits},
 };
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
 
 impl Writer<'_> {
     /// The position of each step of each segment among all steps.
-    pub(super) fn positions(&mut self, of: &Loop<'_>) -> Option<ValueId> {
+    pub(super) fn positions(&mut self, of: &CheckpointedLoop<'_>) -> Option<ValueId> {
         let positions = self.iota(vec![of.padded()?], 0)?;
         self.reshaped(positions, [of.segments.clone(), Dim::literal(of.scan.checkpoint)])
     }
@@ -32,13 +32,13 @@ impl Writer<'_> {
     }
 
     /// The steps of each segment of an iterated operand.
-    pub(super) fn split(&mut self, of: &Loop<'_>, value: ValueId) -> Option<ValueId> {
+    pub(super) fn split(&mut self, of: &CheckpointedLoop<'_>, value: ValueId) -> Option<ValueId> {
         let value = if of.is_padded { self.padded(of, value)? } else { value };
         self.reshaped(value, [of.segments.clone(), Dim::literal(of.scan.checkpoint)])
     }
 
     /// An iterated operand with zeros behind its steps.
-    fn padded(&mut self, of: &Loop<'_>, value: ValueId) -> Option<ValueId> {
+    fn padded(&mut self, of: &CheckpointedLoop<'_>, value: ValueId) -> Option<ValueId> {
         let ty = self.builder.ty(value).clone();
         if ty.dtype == DType::Bool {
             // Only numbers are placed among zeros.
@@ -56,7 +56,7 @@ impl Writer<'_> {
     }
 
     /// Joins the stacked results of all segments to the stacked result of the loop.
-    pub(super) fn joined(&mut self, of: &Loop<'_>, value: ValueId) -> Option<ValueId> {
+    pub(super) fn joined(&mut self, of: &CheckpointedLoop<'_>, value: ValueId) -> Option<ValueId> {
         let ty = self.builder.ty(value).clone();
         let shape = [of.padded()?].into_iter().chain(ty.shape[2..].iter().cloned()).collect::<Shape>();
         let joined =

@@ -30,7 +30,7 @@ use crate::{
 const MOST_AGAIN: usize = 32;
 
 /// A result of a loop: the loop, and the position among its results.
-type Place = (ValueId, usize);
+type LoopResult = (ValueId, usize);
 
 /// The module with its loops over segments, and for each of its values the value of `module` that it comes from. `None`
 /// if no loop changes.
@@ -41,7 +41,7 @@ pub(super) fn segmented(module: &Module) -> Option<(Module, Vec<ValueId>)> {
     }
     let uses = Uses::of(module, &loops);
     let is_changed =
-        |of: &&Loop<'_>| uses.is_segmented(of) || uses.stacked(of).count() < of.stacked().count();
+        |of: &&CheckpointedLoop<'_>| uses.is_segmented(of) || uses.stacked(of).count() < of.stacked().count();
     if !loops.values().any(|of| is_changed(&of)) {
         return None;
     }
@@ -72,7 +72,7 @@ pub(super) fn segmented(module: &Module) -> Option<(Module, Vec<ValueId>)> {
 }
 
 /// A loop that keeps every K-th carry.
-struct Loop<'m> {
+struct CheckpointedLoop<'m> {
     value: ValueId,
     scan: &'m Scan,
     operands: Vec<ValueId>,
@@ -83,7 +83,7 @@ struct Loop<'m> {
     is_padded: bool,
 }
 
-impl Loop<'_> {
+impl CheckpointedLoop<'_> {
     /// The positions of the stacked results.
     fn stacked(&self) -> std::ops::Range<usize> {
         self.scan.carry_count()..self.scan.body.outputs().len()
@@ -100,7 +100,7 @@ impl Loop<'_> {
 }
 
 /// The loops that can be split into segments.
-fn checkpointed(module: &Module) -> BTreeMap<ValueId, Loop<'_>> {
+fn checkpointed(module: &Module) -> BTreeMap<ValueId, CheckpointedLoop<'_>> {
     let loops = module.iter().filter_map(|(value, inst)| {
         let scan = inst.op.as_loop().filter(|scan| scan.checkpoint > 0 && !inst.op.has_effect())?;
         let operands: Vec<ValueId> = inst.operands.iter().copied().collect();
@@ -119,7 +119,7 @@ fn checkpointed(module: &Module) -> BTreeMap<ValueId, Loop<'_>> {
         let has_room = of_operands.chain(of_results).all(|rank| rank < MAX_RANK);
         // In reverse, the padded steps would run first, and the guard would end the loop there.
         let ends_first = scan.guard == Guard::Carry && scan.reverse && is_padded;
-        let of = Loop { value, scan, operands, accesses, steps, segments, is_padded };
+        let of = CheckpointedLoop { value, scan, operands, accesses, steps, segments, is_padded };
         (has_room && !ends_first && of.segments != Dim::ONE).then_some((value, of))
     });
     loops.collect()

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Loop, Place};
+use super::{CheckpointedLoop, LoopResult};
 use crate::{
     build::extracted,
     ir::{Access, Module, Scan, ValueId},
@@ -12,15 +12,15 @@ use crate::{
 /// How the results of the loops are read.
 pub(super) struct Uses {
     /// The results that something reads.
-    pub(super) read: BTreeSet<Place>,
+    pub(super) read: BTreeSet<LoopResult>,
     /// The residuals that only loops with equal segments read, element by element. They are computed again.
-    pub(super) again: BTreeSet<Place>,
+    pub(super) again: BTreeSet<LoopResult>,
     /// The loops that read such results.
     readers: BTreeSet<ValueId>,
 }
 
 impl Uses {
-    pub(super) fn of(module: &Module, loops: &BTreeMap<ValueId, Loop<'_>>) -> Self {
+    pub(super) fn of(module: &Module, loops: &BTreeMap<ValueId, CheckpointedLoop<'_>>) -> Self {
         let place = |value: ValueId| module.place_of(value).filter(|(of, _)| loops.contains_key(of));
         let (mut read, mut kept, mut readers) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
         for output in module.outputs() {
@@ -45,7 +45,7 @@ impl Uses {
                 }
             }
         }
-        let again: BTreeSet<Place> = read
+        let again: BTreeSet<LoopResult> = read
             .iter()
             .copied()
             .filter(|(of, at)| loops[of].scan.is_residual(*at) && !kept.contains(&(*of, *at)))
@@ -56,20 +56,24 @@ impl Uses {
     }
 
     /// The stacked results that something reads.
-    pub(super) fn stacked(&self, of: &Loop<'_>) -> impl Iterator<Item = usize> {
+    pub(super) fn stacked(&self, of: &CheckpointedLoop<'_>) -> impl Iterator<Item = usize> {
         of.stacked().filter(|at| self.read.contains(&(of.value, *at)))
     }
 
-    pub(super) fn is_again(&self, of: &Loop<'_>, result: usize) -> bool {
+    pub(super) fn is_again(&self, of: &CheckpointedLoop<'_>, result: usize) -> bool {
         self.again.contains(&(of.value, result))
     }
 
-    pub(super) fn is_segmented(&self, of: &Loop<'_>) -> bool {
+    pub(super) fn is_segmented(&self, of: &CheckpointedLoop<'_>) -> bool {
         self.readers.contains(&of.value) || of.stacked().any(|at| self.is_again(of, at))
     }
 
     /// The part of a loop that computes the values that other loops read.
-    pub(super) fn again_of(&self, of: &Loop<'_>, stacked: impl IntoIterator<Item = usize>) -> LoopPart {
+    pub(super) fn again_of(
+        &self,
+        of: &CheckpointedLoop<'_>,
+        stacked: impl IntoIterator<Item = usize>,
+    ) -> LoopPart {
         LoopPart::new(of, BTreeSet::new(), stacked.into_iter().collect())
     }
 }
@@ -86,7 +90,11 @@ pub(super) struct LoopPart {
 }
 
 impl LoopPart {
-    pub(super) fn new(of: &Loop<'_>, mut carries: BTreeSet<usize>, stacked: BTreeSet<usize>) -> Self {
+    pub(super) fn new(
+        of: &CheckpointedLoop<'_>,
+        mut carries: BTreeSet<usize>,
+        stacked: BTreeSet<usize>,
+    ) -> Self {
         let (body, count) = (&of.scan.body, of.scan.carry_count());
         carries.extend(of.scan.guard().filter(|guard| *guard < count));
         let is_needed = loop {
@@ -108,14 +116,14 @@ impl LoopPart {
     }
 
     /// The inputs of the body, with their names and types.
-    pub(super) fn inputs(&self, of: &Loop<'_>) -> Vec<(ValueId, String, Type)> {
+    pub(super) fn inputs(&self, of: &CheckpointedLoop<'_>) -> Vec<(ValueId, String, Type)> {
         let input =
             |at: &usize| (ValueId::new(*at), format!("x{at}"), of.scan.body.ty(ValueId::new(*at)).clone());
         self.carries.iter().chain(&self.operands).map(input).collect()
     }
 
     /// The body of the loop with only the inputs and results of this part.
-    pub(super) fn body(&self, of: &Loop<'_>, inputs: Vec<(ValueId, String, Type)>) -> Module {
+    pub(super) fn body(&self, of: &CheckpointedLoop<'_>, inputs: Vec<(ValueId, String, Type)>) -> Module {
         let body = &of.scan.body;
         let insts = body.iter().filter(|(value, inst)| !inst.op.is_input() && self.is_needed[value.index()]);
         let outputs: Vec<ValueId> =

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    Loop, MOST_AGAIN, Place,
+    CheckpointedLoop, LoopResult, MOST_AGAIN,
     uses::{LoopPart, Uses},
 };
 use crate::{
@@ -32,13 +32,13 @@ enum Input {
     /// The whole operand.
     Whole(ValueId),
     /// A carry of another loop before the segment.
-    Kept(Place),
+    Kept(LoopResult),
 }
 
 /// Builds the module with loops over segments.
 pub(super) struct Writer<'w> {
     module: &'w Module,
-    loops: &'w BTreeMap<ValueId, Loop<'w>>,
+    loops: &'w BTreeMap<ValueId, CheckpointedLoop<'w>>,
     uses: &'w Uses,
     /// For each loop, the values that are its results, with their positions.
     results: BTreeMap<ValueId, Vec<(ValueId, usize)>>,
@@ -46,11 +46,15 @@ pub(super) struct Writer<'w> {
     /// For each value of the module, its value in the new module. Results that are computed again have none.
     pub(super) values: Vec<Option<ValueId>>,
     /// The carries before each segment, stacked.
-    kept: BTreeMap<Place, ValueId>,
+    kept: BTreeMap<LoopResult, ValueId>,
 }
 
 impl<'w> Writer<'w> {
-    pub(super) fn new(module: &'w Module, loops: &'w BTreeMap<ValueId, Loop<'w>>, uses: &'w Uses) -> Self {
+    pub(super) fn new(
+        module: &'w Module,
+        loops: &'w BTreeMap<ValueId, CheckpointedLoop<'w>>,
+        uses: &'w Uses,
+    ) -> Self {
         let mut results: BTreeMap<ValueId, Vec<(ValueId, usize)>> = BTreeMap::new();
         for (value, _) in module.iter() {
             if let Some((of, at)) = module.place_of(value) {
@@ -66,14 +70,14 @@ impl<'w> Writer<'w> {
     }
 
     /// Records the values of a loop's results in the new module, by their positions.
-    fn give(&mut self, of: &Loop<'_>, results: &BTreeMap<usize, ValueId>) {
+    fn give(&mut self, of: &CheckpointedLoop<'_>, results: &BTreeMap<usize, ValueId>) {
         for (value, at) in self.results.get(&of.value).into_iter().flatten() {
             self.values[value.index()] = results.get(at).copied();
         }
     }
 
     /// Emits a loop over segments.
-    pub(super) fn segmented(&mut self, of: &Loop<'_>) -> Option<()> {
+    pub(super) fn segmented(&mut self, of: &CheckpointedLoop<'_>) -> Option<()> {
         let carries: BTreeSet<usize> = (0..of.scan.carry_count()).collect();
         let stacked = self.uses.stacked(of).filter(|at| !self.uses.is_again(of, *at));
         let main = LoopPart::new(of, carries.clone(), stacked.collect());
@@ -104,7 +108,7 @@ impl<'w> Writer<'w> {
             read.insert(input, within_limits(body.input(format!("x{at}"), ty))?);
             operands.push(operand);
         }
-        let mut again: BTreeMap<Place, ValueId> = BTreeMap::new();
+        let mut again: BTreeMap<LoopResult, ValueId> = BTreeMap::new();
         let mut results = BTreeMap::new();
         for (part_of, part) in parts() {
             results = self.steps(&mut body, part_of, part, part_of.value == of.value, &read, &again)?;
@@ -138,7 +142,7 @@ impl<'w> Writer<'w> {
     }
 
     /// Emits a loop without the stacked results that nothing reads.
-    pub(super) fn whole(&mut self, of: &Loop<'_>) -> Option<()> {
+    pub(super) fn whole(&mut self, of: &CheckpointedLoop<'_>) -> Option<()> {
         let carries = (0..of.scan.carry_count()).collect();
         let part = LoopPart::new(of, carries, self.uses.stacked(of).collect());
         if part.carries.is_empty() && part.stacked.is_empty() {
@@ -154,14 +158,15 @@ impl<'w> Writer<'w> {
     }
 
     /// The parts of other loops that a segment runs again, in their order.
-    fn before(&self, of: &Loop<'_>, main: &LoopPart) -> BTreeMap<ValueId, LoopPart> {
+    fn before(&self, of: &CheckpointedLoop<'_>, main: &LoopPart) -> BTreeMap<ValueId, LoopPart> {
         let mut needed: BTreeMap<ValueId, BTreeSet<usize>> = BTreeMap::new();
         let mut parts = BTreeMap::new();
-        let need = |needed: &mut BTreeMap<ValueId, BTreeSet<usize>>, of: &Loop<'_>, part: &LoopPart| {
-            for place in part.operands.iter().filter_map(|at| self.again(of, *at)) {
-                needed.entry(place.0).or_default().insert(place.1);
-            }
-        };
+        let need =
+            |needed: &mut BTreeMap<ValueId, BTreeSet<usize>>, of: &CheckpointedLoop<'_>, part: &LoopPart| {
+                for place in part.operands.iter().filter_map(|at| self.again(of, *at)) {
+                    needed.entry(place.0).or_default().insert(place.1);
+                }
+            };
         need(&mut needed, of, main);
         // A loop reads results of loops before it.
         while let Some((value, stacked)) = needed.pop_last() {
@@ -174,12 +179,12 @@ impl<'w> Writer<'w> {
     }
 
     /// The recomputed result behind an operand of a loop, if the operand is one.
-    fn again(&self, of: &Loop<'_>, operand: usize) -> Option<Place> {
+    fn again(&self, of: &CheckpointedLoop<'_>, operand: usize) -> Option<LoopResult> {
         self.module.place_of(of.operands[operand]).filter(|place| self.uses.again.contains(place))
     }
 
     /// The values that a part of a loop reads in a segment.
-    fn inputs(&self, of: &Loop<'_>, part: &LoopPart, is_main: bool) -> Vec<Input> {
+    fn inputs(&self, of: &CheckpointedLoop<'_>, part: &LoopPart, is_main: bool) -> Vec<Input> {
         let carry = |at: &usize| if is_main { Input::Carry(*at) } else { Input::Kept((of.value, *at)) };
         let mut inputs: Vec<Input> = part.carries.iter().map(carry).collect();
         inputs.extend(part.operands.iter().filter(|at| self.again(of, **at).is_none()).map(|at| {
@@ -199,7 +204,7 @@ impl<'w> Writer<'w> {
     }
 
     /// The operand of a loop over segments, and the type of its input.
-    fn operand(&mut self, of: &Loop<'_>, input: Input) -> Option<(ValueId, Type)> {
+    fn operand(&mut self, of: &CheckpointedLoop<'_>, input: Input) -> Option<(ValueId, Type)> {
         let operand = match input {
             Input::Carry(at) => self.value(of.operands[at]),
             Input::Whole(value) => self.value(value),
@@ -254,7 +259,7 @@ impl<'w> Writer<'w> {
     }
 
     /// The results of a `while`, passed through a loop that fails if the `while` has not ended after its last step.
-    fn checked(&mut self, of: &Loop<'_>, made: &[ValueId]) -> Option<Vec<ValueId>> {
+    fn checked(&mut self, of: &CheckpointedLoop<'_>, made: &[ValueId]) -> Option<Vec<ValueId>> {
         let mut body = Builder::new();
         let mut outputs = Vec::new();
         for (at, value) in made.iter().enumerate() {
@@ -272,11 +277,11 @@ impl<'w> Writer<'w> {
     fn steps(
         &self,
         body: &mut Builder,
-        of: &Loop<'_>,
+        of: &CheckpointedLoop<'_>,
         part: &LoopPart,
         is_main: bool,
         read: &BTreeMap<Input, ValueId>,
-        again: &BTreeMap<Place, ValueId>,
+        again: &BTreeMap<LoopResult, ValueId>,
     ) -> Option<BTreeMap<usize, ValueId>> {
         // The values are in the order of the inputs, without those that are computed again.
         let mut known = self.inputs(of, part, is_main).into_iter().map(|input| read[&input]);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::{
     map::{Map, Row},
-    number::Number,
+    number::KnownNumber,
     plan::Scalar,
     reduce::Neutral,
 };
@@ -16,7 +16,7 @@ const FARTHEST: i64 = 1 << 40;
 #[derive(Clone, Copy)]
 pub(super) enum Fact {
     /// It is this number.
-    Known(Number),
+    Known(KnownNumber),
     /// It is a finite float.
     Finite,
     /// It is an integer: the sum of a multiple of the row's position, a multiple of the column's position, and a
@@ -29,7 +29,7 @@ pub(super) enum Fact {
 impl Fact {
     pub(super) fn of(scalar: &Scalar) -> Self {
         match scalar {
-            Scalar::Constant(data) => Number::filling(data).map_or(Self::Any, Self::Known),
+            Scalar::Constant(data) => KnownNumber::filling(data).map_or(Self::Any, Self::Known),
             Scalar::Input(_) | Scalar::Local(_) | Scalar::Count { .. } => Self::Any,
         }
     }
@@ -55,7 +55,7 @@ impl Fact {
 
     fn truth(self) -> Option<bool> {
         match self {
-            Self::Known(Number::Bool(truth)) => Some(truth),
+            Self::Known(KnownNumber::Bool(truth)) => Some(truth),
             Self::Known(_) | Self::Finite | Self::Place { .. } | Self::Any => None,
         }
     }
@@ -101,7 +101,7 @@ impl Fact {
     fn place(self) -> Option<[i64; 3]> {
         match self {
             Self::Place { row, column, plus } => Some([row, column, plus]),
-            Self::Known(Number::I64(number)) if (-FARTHEST..=FARTHEST).contains(&number) => {
+            Self::Known(KnownNumber::I64(number)) if (-FARTHEST..=FARTHEST).contains(&number) => {
                 Some([0, 0, number])
             }
             Self::Known(_) | Self::Finite | Self::Any => None,
@@ -121,11 +121,11 @@ impl Masks {
     /// The fact about the result of a function, from the facts about its operands.
     pub(super) fn function(&mut self, op: Map, operands: &[Fact]) -> Fact {
         let known = |fact: &Fact| if let Fact::Known(number) = fact { Some(*number) } else { None };
-        if let Some(known) = operands.iter().map(known).collect::<Option<Vec<Number>>>() {
+        if let Some(known) = operands.iter().map(known).collect::<Option<Vec<KnownNumber>>>() {
             // Kernels compute the exact values of `exp` at infinities.
             let is_sure = op.row().is_reproducible()
                 || (op == Map::Exp && known[0].float().is_some_and(f64::is_infinite));
-            let found = is_sure.then(|| Number::of_function(op.row(), &known)).flatten();
+            let found = is_sure.then(|| KnownNumber::of_function(op.row(), &known)).flatten();
             return found.map_or(Fact::Any, Fact::Known);
         }
         let row = op.row();
@@ -174,7 +174,7 @@ impl Masks {
         };
         self.found.insert(ahead);
         match self.ahead {
-            Some(seen) if ahead <= seen => Fact::Known(Number::Bool(behind)),
+            Some(seen) if ahead <= seen => Fact::Known(KnownNumber::Bool(behind)),
             Some(_) | None => Fact::Any,
         }
     }
@@ -183,7 +183,7 @@ impl Masks {
 /// The result of a function if one operand decides it.
 fn decided(row: &Row, operands: &[Fact]) -> Option<Fact> {
     let truth = row.decides?;
-    operands.iter().any(|fact| fact.truth() == Some(truth)).then_some(Fact::Known(Number::Bool(truth)))
+    operands.iter().any(|fact| fact.truth() == Some(truth)).then_some(Fact::Known(KnownNumber::Bool(truth)))
 }
 
 /// The zero that a function keeps.

@@ -2,7 +2,7 @@
 
 use super::{
     print::{Indent, Piece},
-    roles::{Bracket, BracketKind, Role, Token},
+    roles::{Bracket, BracketKind, Token, TokenRole},
 };
 use crate::surface::parse::{OPERATORS, is_keyword};
 
@@ -58,8 +58,8 @@ struct Layout<'t, 'a> {
 impl<'a> Layout<'_, 'a> {
     fn token(&mut self, at: usize) {
         let token = &self.tokens[at];
-        if let Role::Close(bracket) = token.role {
-            let is_ended = self.tokens[at - 1].role == Role::LastComma;
+        if let TokenRole::Close(bracket) = token.role {
+            let is_ended = self.tokens[at - 1].role == TokenRole::LastComma;
             if self.brackets[bracket].may_end_with_comma && !is_ended {
                 self.pieces.push(Piece::Comma);
             }
@@ -68,29 +68,29 @@ impl<'a> Layout<'_, 'a> {
         self.between(at, gap);
         self.pieces.extend(std::iter::repeat_n(Piece::Open { until: None }, token.opens));
         match token.role {
-            Role::Open(bracket) => {
+            TokenRole::Open(bracket) => {
                 self.pieces.push(Piece::Open { until: self.brackets[bracket].until });
                 self.pieces.push(Piece::Text(token.text));
                 self.around.push(bracket);
             }
-            Role::LastComma => self.pieces.push(Piece::Comma),
-            Role::End => {}
-            Role::Close(_)
-            | Role::Word
-            | Role::Comma
-            | Role::Semicolon
-            | Role::Colon
-            | Role::Tight
-            | Role::Path
-            | Role::Dot { .. }
-            | Role::Prefix
-            | Role::Binary
-            | Role::Spaced
-            | Role::Assign { .. }
-            | Role::AsWritten => self.pieces.push(Piece::Text(token.text)),
+            TokenRole::LastComma => self.pieces.push(Piece::Comma),
+            TokenRole::End => {}
+            TokenRole::Close(_)
+            | TokenRole::Word
+            | TokenRole::Comma
+            | TokenRole::Semicolon
+            | TokenRole::Colon
+            | TokenRole::Tight
+            | TokenRole::Path
+            | TokenRole::Dot { .. }
+            | TokenRole::Prefix
+            | TokenRole::Binary
+            | TokenRole::Spaced
+            | TokenRole::Assign { .. }
+            | TokenRole::AsWritten => self.pieces.push(Piece::Text(token.text)),
         }
         self.ends.push(self.pieces.len());
-        if matches!(token.role, Role::Close(_)) {
+        if matches!(token.role, TokenRole::Close(_)) {
             self.pieces.push(Piece::Close);
             self.around.pop();
         }
@@ -110,13 +110,15 @@ impl<'a> Layout<'_, 'a> {
         let in_attribute =
             inside.is_some_and(|bracket| matches!(bracket.kind, BracketKind::Attribute | BracketKind::Meta));
         match (before.role, token.role) {
-            (Role::Open(_), Role::Close(_)) => Gap::Nothing,
-            (Role::Open(bracket), _) => self.edge(bracket, Indent::In),
-            (_, Role::Close(bracket)) => self.edge(bracket, Indent::Out),
-            (_, Role::Comma | Role::LastComma | Role::Semicolon | Role::Colon) => Gap::Nothing,
-            (_, Role::End) => Gap::Nothing,
+            (TokenRole::Open(_), TokenRole::Close(_)) => Gap::Nothing,
+            (TokenRole::Open(bracket), _) => self.edge(bracket, Indent::In),
+            (_, TokenRole::Close(bracket)) => self.edge(bracket, Indent::Out),
+            (_, TokenRole::Comma | TokenRole::LastComma | TokenRole::Semicolon | TokenRole::Colon) => {
+                Gap::Nothing
+            }
+            (_, TokenRole::End) => Gap::Nothing,
             _ if before.ends_line => Gap::Line(if inside.is_some() { Indent::In } else { Indent::Out }),
-            (Role::Comma | Role::LastComma, _) => match inside {
+            (TokenRole::Comma | TokenRole::LastComma, _) => match inside {
                 Some(bracket) if bracket.kind == BracketKind::Struct => Gap::Line(Indent::In),
                 Some(bracket) if bracket.is_filled => Gap::Fill,
                 // The comma in the head of a loop.
@@ -124,15 +126,19 @@ impl<'a> Layout<'_, 'a> {
                 Some(_) => Gap::Break { space: true, to: Indent::In },
                 None => Gap::Space,
             },
-            (_, Role::Binary) => Gap::Break { space: true, to: Indent::In },
-            (Role::Assign { last }, _) => Gap::Assign { last },
-            (Role::Binary | Role::Spaced | Role::Colon | Role::Semicolon, _) => Gap::Space,
-            (_, Role::Spaced | Role::Assign { .. }) => Gap::Space,
-            (_, Role::Dot { breaks: true }) => Gap::Break { space: false, to: Indent::In },
-            (_, Role::Path) if before.role == Role::Word && is_before_path(before.text) => Gap::Space,
-            (Role::Dot { .. } | Role::Tight | Role::Path | Role::Prefix, _)
-            | (_, Role::Dot { .. } | Role::Tight | Role::Path) => self.tight(at),
-            (Role::Word, Role::Open(_)) if in_attribute => Gap::Nothing,
+            (_, TokenRole::Binary) => Gap::Break { space: true, to: Indent::In },
+            (TokenRole::Assign { last }, _) => Gap::Assign { last },
+            (TokenRole::Binary | TokenRole::Spaced | TokenRole::Colon | TokenRole::Semicolon, _) => {
+                Gap::Space
+            }
+            (_, TokenRole::Spaced | TokenRole::Assign { .. }) => Gap::Space,
+            (_, TokenRole::Dot { breaks: true }) => Gap::Break { space: false, to: Indent::In },
+            (_, TokenRole::Path) if before.role == TokenRole::Word && is_before_path(before.text) => {
+                Gap::Space
+            }
+            (TokenRole::Dot { .. } | TokenRole::Tight | TokenRole::Path | TokenRole::Prefix, _)
+            | (_, TokenRole::Dot { .. } | TokenRole::Tight | TokenRole::Path) => self.tight(at),
+            (TokenRole::Word, TokenRole::Open(_)) if in_attribute => Gap::Nothing,
             _ if in_attribute => {
                 if token.before.joint {
                     Gap::Nothing
@@ -140,14 +146,14 @@ impl<'a> Layout<'_, 'a> {
                     Gap::Space
                 }
             }
-            (_, Role::Open(bracket)) => match self.brackets[bracket].kind {
+            (_, TokenRole::Open(bracket)) => match self.brackets[bracket].kind {
                 BracketKind::Body | BracketKind::Struct | BracketKind::Fields | BracketKind::Use => {
                     Gap::Space
                 }
                 BracketKind::Plain | BracketKind::Tuple if before.text == "pub" => Gap::Nothing,
                 BracketKind::Plain | BracketKind::Tuple | BracketKind::Bars => Gap::Space,
                 BracketKind::List => match before.role {
-                    Role::Word if is_keyword(before.text) => Gap::Space,
+                    TokenRole::Word if is_keyword(before.text) => Gap::Space,
                     _ => Gap::Nothing,
                 },
                 BracketKind::Parameters
@@ -156,7 +162,7 @@ impl<'a> Layout<'_, 'a> {
                 | BracketKind::Meta
                 | BracketKind::Angle => Gap::Nothing,
             },
-            (Role::Word | Role::Close(_) | Role::AsWritten | Role::End, _) => Gap::Space,
+            (TokenRole::Word | TokenRole::Close(_) | TokenRole::AsWritten | TokenRole::End, _) => Gap::Space,
         }
     }
 
@@ -205,13 +211,15 @@ impl<'a> Layout<'_, 'a> {
     /// before the next token on its line, or next to a token that ends there.
     fn between(&mut self, at: usize, gap: Gap) {
         let Token { before, role, .. } = &self.tokens[at];
-        let opens = at.checked_sub(1).is_none_or(|before| matches!(self.tokens[before].role, Role::Open(_)));
-        let closes = matches!(role, Role::Close(_) | Role::End);
-        let ends = closes || matches!(role, Role::Comma | Role::LastComma | Role::Semicolon);
+        let opens =
+            at.checked_sub(1).is_none_or(|before| matches!(self.tokens[before].role, TokenRole::Open(_)));
+        let closes = matches!(role, TokenRole::Close(_) | TokenRole::End);
+        let ends = closes || matches!(role, TokenRole::Comma | TokenRole::LastComma | TokenRole::Semicolon);
         let Some(first) = before.comments.first() else {
             return self.push_gap(gap, before.lines > 1 && !opens && !closes);
         };
-        let closes_line = *role == Role::End || closes && matches!(gap, Gap::Line(_) | Gap::Break { .. });
+        let closes_line =
+            *role == TokenRole::End || closes && matches!(gap, Gap::Line(_) | Gap::Break { .. });
         let (inner, outer) = self.indents(at, gap, closes);
         let lines_behind = before.comments.iter().skip(1).map(|next| next.lines).chain([before.lines]);
         let mut line_ended = first.lines > 0;
@@ -244,7 +252,7 @@ impl<'a> Layout<'_, 'a> {
             line_ended = ends_line;
         }
         match (line_ended, role) {
-            (_, Role::End) => {}
+            (_, TokenRole::End) => {}
             (true, _) => self.pieces.push(Piece::Line { blank: before.lines > 1 && !closes, to: outer }),
             (false, _) if ends => self.push_gap(gap, false),
             (false, _) => self.pieces.push(Piece::Space),
@@ -253,7 +261,7 @@ impl<'a> Layout<'_, 'a> {
 
     /// The indents of lines of comments, and of the line of the token after them.
     fn indents(&self, at: usize, gap: Gap, closes: bool) -> (Indent, Indent) {
-        let is_outside = self.around.is_empty() && (at == 0 || self.tokens[at].role == Role::End);
+        let is_outside = self.around.is_empty() && (at == 0 || self.tokens[at].role == TokenRole::End);
         match gap {
             Gap::Line(to) | Gap::Break { to, .. } => (if closes { Indent::In } else { to }, to),
             Gap::Nothing | Gap::Space | Gap::Fill | Gap::Assign { .. } if is_outside => {

@@ -109,7 +109,7 @@ impl Measures {
 }
 
 #[derive(Clone, Copy)]
-struct Group {
+struct PrintGroup {
     /// The indentation of the line on which the group begins.
     base: usize,
     is_flat: bool,
@@ -120,13 +120,13 @@ struct Printer {
     column: usize,
     /// The indentation of the current line.
     start: usize,
-    groups: Vec<Group>,
+    groups: Vec<PrintGroup>,
 }
 
 /// Prints pieces in lines.
 pub(super) fn print(pieces: &[Piece<'_>]) -> String {
     let measures = Measures::of(pieces);
-    let whole = Group { base: 0, is_flat: false };
+    let whole = PrintGroup { base: 0, is_flat: false };
     let mut printer = Printer { text: String::new(), column: 0, start: 0, groups: vec![whole] };
     for (at, piece) in pieces.iter().enumerate() {
         printer.piece(at, *piece, &measures);
@@ -138,7 +138,7 @@ pub(super) fn print(pieces: &[Piece<'_>]) -> String {
 }
 
 impl Printer {
-    fn group(&self) -> Group {
+    fn group(&self) -> PrintGroup {
         *self.groups.last().expect("the group of the text is never left")
     }
 
@@ -181,7 +181,7 @@ impl Printer {
                 let next = measures.breaks[end];
                 let until = until.filter(|until| measures.width(at, *until).is_some()).unwrap_or(next);
                 let is_flat = group.is_flat || !holds_line && fits(self.column, until);
-                self.groups.push(Group { base: self.start, is_flat });
+                self.groups.push(PrintGroup { base: self.start, is_flat });
             }
             Piece::Close => {
                 if self.groups.len() > 1 {
@@ -200,7 +200,7 @@ impl Printer {
     }
 
     fn line(&mut self, blank: bool, to: Indent) {
-        let Group { base, .. } = self.group();
+        let PrintGroup { base, .. } = self.group();
         let indent = match to {
             Indent::In => (base + INDENT).min(DEEPEST),
             Indent::Out => base,

@@ -4,7 +4,7 @@
 //! The text has been parsed, so the tokens follow the grammar. The role of a token follows from its neighbours and the
 //! bracket around it. A text that does not parse would be laid out badly, but no token would be lost.
 
-use super::scan::{Before, Kind, Raw};
+use super::scan::{Before, Raw, TokenKind};
 use crate::{
     map::{Map, Tightness},
     surface::{
@@ -17,7 +17,7 @@ use crate::{
 pub(super) struct Token<'a> {
     pub(super) text: &'a str,
     pub(super) before: Before<'a>,
-    pub(super) role: Role,
+    pub(super) role: TokenRole,
     /// The numbers of groups that begin before it and end after it, without that of a bracket.
     pub(super) opens: usize,
     pub(super) closes: usize,
@@ -26,7 +26,7 @@ pub(super) struct Token<'a> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum TokenRole {
     /// A name, keyword or literal.
     Word,
     /// Opens the bracket with this index.
@@ -104,7 +104,7 @@ pub(super) enum BracketKind {
 
 /// The kind of the current item.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Item {
+enum ItemKind {
     Function,
     Struct,
     Constant,
@@ -135,7 +135,7 @@ struct Level {
     is_rest: bool,
     /// Whether the current tokens are before the body of a loop or a branch.
     is_before_body: bool,
-    item: Option<Item>,
+    item: Option<ItemKind>,
 }
 
 impl Level {
@@ -166,7 +166,7 @@ pub(super) fn tokens<'a>(text: &'a str, raw: Vec<Raw<'a>>) -> (Vec<Token<'a>>, V
         brackets: Vec::new(),
         levels: vec![Level::new(None, false)],
     };
-    while reader.raw.peek().is_some_and(|raw| raw.kind != Kind::End) {
+    while reader.raw.peek().is_some_and(|raw| raw.kind != TokenKind::End) {
         reader.token();
     }
     reader.finish_element();
@@ -174,7 +174,7 @@ pub(super) fn tokens<'a>(text: &'a str, raw: Vec<Raw<'a>>) -> (Vec<Token<'a>>, V
         reader.abandon();
     }
     if let Some(end) = reader.raw.next() {
-        reader.push(end.text, end.before, Role::End);
+        reader.push(end.text, end.before, TokenRole::End);
     }
     (reader.tokens, reader.brackets)
 }
@@ -204,7 +204,7 @@ impl<'a, I: Iterator<Item = Raw<'a>>> Reader<'a, I> {
         Some(self.brackets[bracket].kind)
     }
 
-    fn push(&mut self, text: &'a str, before: Before<'a>, role: Role) -> usize {
+    fn push(&mut self, text: &'a str, before: Before<'a>, role: TokenRole) -> usize {
         self.tokens.push(Token { text, before, role, opens: 0, closes: 0, ends_line: false });
         self.tokens.len() - 1
     }
@@ -215,7 +215,7 @@ impl<'a, I: Iterator<Item = Raw<'a>>> Reader<'a, I> {
         let at = self.tokens.len();
         if self.kind() == Some(BracketKind::Body)
             && self.level().statement.is_none()
-            && raw.kind != Kind::Close
+            && raw.kind != TokenKind::Close
             && raw.text != ";"
         {
             let is_let = raw.text == "let";
@@ -223,42 +223,42 @@ impl<'a, I: Iterator<Item = Raw<'a>>> Reader<'a, I> {
             (level.statement, level.is_let) = (Some(at), is_let);
         }
         match raw.kind {
-            Kind::Word | Kind::Literal => self.word(raw, is_in_attribute),
-            Kind::Open => self.open(raw),
-            Kind::Close => self.close(raw),
-            Kind::Sign if is_in_attribute => {
+            TokenKind::Word | TokenKind::Literal => self.word(raw, is_in_attribute),
+            TokenKind::Open => self.open(raw),
+            TokenKind::Close => self.close(raw),
+            TokenKind::Sign if is_in_attribute => {
                 let text = if matches!(raw.text, ":" | ".") { self.joined(&raw) } else { raw.text };
                 let role = match text {
-                    "," => Role::Comma,
-                    "::" => Role::Path,
-                    "." => Role::Dot { breaks: false },
-                    "=" => Role::Spaced,
-                    _ => Role::AsWritten,
+                    "," => TokenRole::Comma,
+                    "::" => TokenRole::Path,
+                    "." => TokenRole::Dot { breaks: false },
+                    "=" => TokenRole::Spaced,
+                    _ => TokenRole::AsWritten,
                 };
                 self.push(text, raw.before, role);
             }
-            Kind::Sign => self.operator(raw),
-            Kind::End => {}
+            TokenKind::Sign => self.operator(raw),
+            TokenKind::End => {}
         }
     }
 
     fn word(&mut self, raw: Raw<'a>, is_in_attribute: bool) {
-        let (is_name, text) = (raw.kind == Kind::Literal || !is_prefix(raw.text), raw.text);
-        let at = self.push(text, raw.before, Role::Word);
+        let (is_name, text) = (raw.kind == TokenKind::Literal || !is_prefix(raw.text), raw.text);
+        let at = self.push(text, raw.before, TokenRole::Word);
         if is_in_attribute {
             return;
         }
-        let is_short = raw.kind == Kind::Literal && text.len() <= SHORT;
+        let is_short = raw.kind == TokenKind::Literal && text.len() <= SHORT;
         self.is_filled_no_more_unless(is_short);
         let is_outside = self.kind().is_none();
         let level = self.level();
         level.is_before_body |= !is_outside && matches!(text, "for" | "if" | "while");
         if is_outside && level.item.is_none() {
             level.item = match text {
-                "fn" => Some(Item::Function),
-                "struct" => Some(Item::Struct),
-                "const" => Some(Item::Constant),
-                "use" => Some(Item::Use),
+                "fn" => Some(ItemKind::Function),
+                "struct" => Some(ItemKind::Struct),
+                "const" => Some(ItemKind::Constant),
+                "use" => Some(ItemKind::Use),
                 _ => None,
             };
         }
@@ -277,7 +277,7 @@ impl<'a, I: Iterator<Item = Raw<'a>>> Reader<'a, I> {
     fn enter(&mut self, raw_text: &'a str, before: Before<'a>, kind: BracketKind, in_type: bool) {
         self.is_filled_no_more_unless(false);
         let number = self.brackets.len();
-        let at = self.push(raw_text, before, Role::Open(number));
+        let at = self.push(raw_text, before, TokenRole::Open(number));
         self.level().operand.get_or_insert(at);
         self.brackets.push(Bracket {
             kind,
@@ -292,7 +292,7 @@ impl<'a, I: Iterator<Item = Raw<'a>>> Reader<'a, I> {
 
     fn open(&mut self, raw: Raw<'a>) {
         let kind = self.opened(raw.text);
-        let is_body = self.kind().is_none() && self.level().item == Some(Item::Function);
+        let is_body = self.kind().is_none() && self.level().item == Some(ItemKind::Function);
         let level = self.level();
         level.in_type &= kind != BracketKind::Body;
         let in_type = level.in_type && raw.text != "{";
@@ -317,7 +317,7 @@ impl<'a, I: Iterator<Item = Raw<'a>>> Reader<'a, I> {
     /// The kind of the bracket that `open` opens.
     fn opened(&mut self, open: &str) -> BracketKind {
         let last = self.tokens.last();
-        let is_word = last.is_some_and(|last| last.role == Role::Word);
+        let is_word = last.is_some_and(|last| last.role == TokenRole::Word);
         let is_attribute = match self.tokens.as_slice() {
             [.., hash, bang] if bang.text == "!" => hash.text == "#",
             [.., hash] => hash.text == "#",
@@ -331,13 +331,15 @@ impl<'a, I: Iterator<Item = Raw<'a>>> Reader<'a, I> {
             ("[", _) if is_attribute => BracketKind::Attribute,
             ("[", _) => BracketKind::List,
             ("(", _) if is_visibility => BracketKind::Plain,
-            ("(", None) if level.item == Some(Item::Function) && !level.in_type => BracketKind::Parameters,
+            ("(", None) if level.item == Some(ItemKind::Function) && !level.in_type => {
+                BracketKind::Parameters
+            }
             ("(", _) if level.behind_operand && !level.in_type => BracketKind::Call,
             ("(", _) => BracketKind::Plain,
-            (_, None) if level.item == Some(Item::Struct) => BracketKind::Struct,
-            (_, None) if level.item == Some(Item::Use) => BracketKind::Use,
+            (_, None) if level.item == Some(ItemKind::Struct) => BracketKind::Struct,
+            (_, None) if level.item == Some(ItemKind::Use) => BracketKind::Use,
             (_, Some(BracketKind::Use)) => BracketKind::Use,
-            (_, None) if level.item == Some(Item::Function) => BracketKind::Body,
+            (_, None) if level.item == Some(ItemKind::Function) => BracketKind::Body,
             ("{", _) if std::mem::take(&mut level.is_before_body) => BracketKind::Body,
             (_, _) if is_word && level.behind_operand && !level.in_type => BracketKind::Fields,
             (_, _) => BracketKind::Body,
@@ -347,7 +349,7 @@ impl<'a, I: Iterator<Item = Raw<'a>>> Reader<'a, I> {
     /// Leaves a level that is not a bracket: its `<` or `|` was an operator.
     fn abandon(&mut self) {
         if let Some((_, open)) = self.levels.pop().and_then(|level| level.bracket) {
-            self.tokens[open].role = Role::Binary;
+            self.tokens[open].role = TokenRole::Binary;
         }
     }
 
@@ -370,7 +372,7 @@ impl<'a, I: Iterator<Item = Raw<'a>>> Reader<'a, I> {
             bracket.kind = if bracket.commas > 0 { BracketKind::Tuple } else { BracketKind::Plain };
         }
         let last = self.tokens.last_mut().filter(|_| !is_empty);
-        let ends_with_comma = last.as_ref().is_some_and(|last| last.role == Role::Comma);
+        let ends_with_comma = last.as_ref().is_some_and(|last| last.role == TokenRole::Comma);
         let bracket = &mut self.brackets[number];
         let elements = bracket.commas + usize::from(!ends_with_comma);
         bracket.may_end_with_comma = !is_empty
@@ -390,10 +392,10 @@ impl<'a, I: Iterator<Item = Raw<'a>>> Reader<'a, I> {
         if bracket.may_end_with_comma
             && let Some(last) = last.filter(|_| ends_with_comma)
         {
-            last.role = Role::LastComma;
+            last.role = TokenRole::LastComma;
         }
         let kind = bracket.kind;
-        let at = self.push(text, before, Role::Close(number));
+        let at = self.push(text, before, TokenRole::Close(number));
         self.level().behind_operand = true;
         self.closed(kind, open, at);
     }
@@ -411,7 +413,7 @@ impl<'a, I: Iterator<Item = Raw<'a>>> Reader<'a, I> {
     /// Ends the line after a bracket that is the last token of a statement, an item or an attribute.
     fn closed(&mut self, kind: BracketKind, open: usize, at: usize) {
         let next = self.raw.peek().map(|next| (next.kind, next.text));
-        let is_word = matches!(next, Some((Kind::Word | Kind::Literal, _)));
+        let is_word = matches!(next, Some((TokenKind::Word | TokenKind::Literal, _)));
         let around = self.kind();
         match (kind, around) {
             (BracketKind::Attribute, _) => {
@@ -420,14 +422,14 @@ impl<'a, I: Iterator<Item = Raw<'a>>> Reader<'a, I> {
             }
             (BracketKind::Bars, _) => self.restart(),
             (BracketKind::Struct, None) => self.end_item(at),
-            (BracketKind::Body, None) if self.level().item == Some(Item::Function) => {
+            (BracketKind::Body, None) if self.level().item == Some(ItemKind::Function) => {
                 // Other tokens continue the function.
-                if !matches!(next, Some((Kind::Word, word)) if !ITEMS.contains(&word)) {
+                if !matches!(next, Some((TokenKind::Word, word)) if !ITEMS.contains(&word)) {
                     self.end_item(at);
                 }
             }
             (BracketKind::Body, Some(BracketKind::Body)) if self.level().statement == Some(open) => {
-                let goes_on = !is_word && !matches!(next, Some((Kind::Open, "{" | "(")));
+                let goes_on = !is_word && !matches!(next, Some((TokenKind::Open, "{" | "(")));
                 if !goes_on {
                     self.finish_element();
                     self.finish_statement();
@@ -462,7 +464,7 @@ impl<'a, I: Iterator<Item = Raw<'a>>> Reader<'a, I> {
             self.tokens[last].closes += 1;
         }
         if let Some(assign) = assign {
-            self.tokens[assign].role = Role::Assign { last };
+            self.tokens[assign].role = TokenRole::Assign { last };
         }
     }
 
@@ -477,7 +479,7 @@ impl<'a, I: Iterator<Item = Raw<'a>>> Reader<'a, I> {
             // An operand no wider than the indentation stays on the line of its first call, as in rustfmt.
             let is_narrow = first + 1 == *dot && self.tokens[first].text.len() <= super::INDENT;
             for dot in &dots[usize::from(is_narrow)..] {
-                self.tokens[*dot].role = Role::Dot { breaks: true };
+                self.tokens[*dot].role = TokenRole::Dot { breaks: true };
             }
         }
         first
@@ -516,7 +518,7 @@ impl<'a, I: Iterator<Item = Raw<'a>>> Reader<'a, I> {
         if let Some(last) = self.tokens.last_mut() {
             last.closes += ended;
         }
-        self.push(text, before, Role::Binary);
+        self.push(text, before, TokenRole::Binary);
     }
 
     /// Reads an operator, which may consist of several signs.
@@ -535,19 +537,20 @@ impl<'a, I: Iterator<Item = Raw<'a>>> Reader<'a, I> {
             }
             "|" | "||" if !behind_operand && !level.in_type => {
                 if kind.is_none() {
-                    level.item.get_or_insert(Item::Closure);
+                    level.item.get_or_insert(ItemKind::Closure);
                 }
                 if text == "|" {
                     self.enter(text, before, BracketKind::Bars, false);
                 } else {
                     // An empty list of parameters.
-                    self.push(text, before, Role::Word);
+                    self.push(text, before, TokenRole::Word);
                     self.restart();
                 }
             }
             "<" if behind_operand
                 && (level.in_type
-                    || kind.is_none() && matches!(level.item, Some(Item::Function | Item::Struct))) =>
+                    || kind.is_none()
+                        && matches!(level.item, Some(ItemKind::Function | ItemKind::Struct))) =>
             {
                 self.enter(text, before, BracketKind::Angle, true);
             }
@@ -576,16 +579,16 @@ impl<'a, I: Iterator<Item = Raw<'a>>> Reader<'a, I> {
                         | BracketKind::Meta,
                     ) => false,
                 };
-                self.push(text, before, Role::Colon);
+                self.push(text, before, TokenRole::Colon);
             }
             "::" => {
-                let at = self.push(text, before, Role::Path);
+                let at = self.push(text, before, TokenRole::Path);
                 let level = self.level();
                 level.operand.get_or_insert(at);
                 level.behind_operand = false;
             }
             "." => {
-                let at = self.push(text, before, Role::Dot { breaks: false });
+                let at = self.push(text, before, TokenRole::Dot { breaks: false });
                 self.level().behind_operand = false;
                 self.dot(at);
             }
@@ -594,16 +597,16 @@ impl<'a, I: Iterator<Item = Raw<'a>>> Reader<'a, I> {
                 level.is_rest |= begins;
                 self.finish_element();
                 self.is_filled_no_more_unless(false);
-                self.push(text, before, Role::Tight);
+                self.push(text, before, TokenRole::Tight);
             }
             "->" | "=>" => {
                 self.finish_element();
                 self.level().in_type = text == "->";
-                self.push(text, before, Role::Spaced);
+                self.push(text, before, TokenRole::Spaced);
             }
             _ if is_assignment(text) => {
                 self.finish_element();
-                let at = self.push(text, before, Role::Spaced);
+                let at = self.push(text, before, TokenRole::Spaced);
                 let level = self.level();
                 level.in_type = false;
                 if is_statement {
@@ -615,7 +618,7 @@ impl<'a, I: Iterator<Item = Raw<'a>>> Reader<'a, I> {
                 match operator.filter(|_| behind_operand) {
                     Some(operator) => self.binary(text, before, operator.tightness()),
                     None => {
-                        let at = self.push(text, before, Role::Prefix);
+                        let at = self.push(text, before, TokenRole::Prefix);
                         self.level().operand.get_or_insert(at);
                     }
                 }
@@ -641,14 +644,14 @@ impl<'a, I: Iterator<Item = Raw<'a>>> Reader<'a, I> {
         // The tokens after the name have not been read. The text is searched for the second next token.
         let Some(next) = self.raw.peek() else { return };
         let behind = &self.text[next.at + next.text.len()..];
-        if next.kind == Kind::Word && behind.trim_start().starts_with('(') {
+        if next.kind == TokenKind::Word && behind.trim_start().starts_with('(') {
             self.level().dots.push(at);
         }
     }
 
     fn comma(&mut self, text: &'a str, before: Before<'a>) {
         self.finish_element();
-        self.push(text, before, Role::Comma);
+        self.push(text, before, TokenRole::Comma);
         let keeps_type = self.kind() == Some(BracketKind::Angle);
         let Some((number, _)) = self.level().bracket else { return };
         let bracket = &mut self.brackets[number];
@@ -677,16 +680,16 @@ impl<'a, I: Iterator<Item = Raw<'a>>> Reader<'a, I> {
         self.finish_element();
         // A semicolon without a statement stays next to the one before it.
         if let Some(last) = self.tokens.last_mut()
-            && last.role == Role::Semicolon
+            && last.role == TokenRole::Semicolon
             && before.comments.is_empty()
         {
             last.ends_line = false;
         }
-        let at = self.push(text, before, Role::Semicolon);
+        let at = self.push(text, before, TokenRole::Semicolon);
         self.finish_statement();
         self.end_line(at);
         if self.kind().is_none() {
-            if self.level().item == Some(Item::Function) {
+            if self.level().item == Some(ItemKind::Function) {
                 self.signature_ends(at);
             }
             self.end_item(at);

@@ -6,7 +6,7 @@ use crate::surface::lex::word;
 
 /// A token of a text.
 pub(super) struct Raw<'a> {
-    pub(super) kind: Kind,
+    pub(super) kind: TokenKind,
     pub(super) text: &'a str,
     /// Its position in bytes.
     pub(super) at: usize,
@@ -38,7 +38,7 @@ impl Comment<'_> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     Word,
     Literal,
     /// One character of an operator.
@@ -55,19 +55,19 @@ pub(super) fn scan(text: &str) -> Vec<Raw<'_>> {
     loop {
         let before = before(&mut rest, tokens.is_empty());
         let (kind, length) = match rest.chars().next() {
-            None => (Kind::End, 0),
-            Some('(' | '[' | '{') => (Kind::Open, 1),
-            Some(')' | ']' | '}') => (Kind::Close, 1),
-            Some('0'..='9') => (Kind::Literal, number(rest)),
-            Some('"' | '\'') => (Kind::Literal, quoted(rest, 0)),
+            None => (TokenKind::End, 0),
+            Some('(' | '[' | '{') => (TokenKind::Open, 1),
+            Some(')' | ']' | '}') => (TokenKind::Close, 1),
+            Some('0'..='9') => (TokenKind::Literal, number(rest)),
+            Some('"' | '\'') => (TokenKind::Literal, quoted(rest, 0)),
             Some(char) if char == '_' || is_xid_start(char) => worded(rest),
-            Some(char) => (Kind::Sign, char.len_utf8()),
+            Some(char) => (TokenKind::Sign, char.len_utf8()),
         };
         let at = text.len() - rest.len();
         let (token, behind) = rest.split_at(length);
         rest = behind;
         tokens.push(Raw { kind, text: token, at, before });
-        if kind == Kind::End {
+        if kind == TokenKind::End {
             return tokens;
         }
     }
@@ -120,22 +120,22 @@ fn block_comment(text: &str) -> usize {
 }
 
 /// The kind and length of a word, or of a literal or raw name that begins like one.
-fn worded(text: &str) -> (Kind, usize) {
+fn worded(text: &str) -> (TokenKind, usize) {
     let end = word(text);
     let behind = text.as_bytes().get(end);
     match (&text[..end], behind) {
-        ("b" | "c", Some(b'"')) | ("b", Some(b'\'')) => (Kind::Literal, quoted(text, end)),
+        ("b" | "c", Some(b'"')) | ("b", Some(b'\'')) => (TokenKind::Literal, quoted(text, end)),
         ("r" | "br" | "cr", Some(b'"' | b'#')) => {
             let inside = text[end..].trim_start_matches('#');
             if !inside.starts_with('"') {
-                return (Kind::Word, end + 1 + word(&text[end + 1..]));
+                return (TokenKind::Word, end + 1 + word(&text[end + 1..]));
             }
             let closing = format!("\"{}", "#".repeat(text.len() - end - inside.len()));
             let start = text.len() - inside.len() + 1;
             let end = text[start..].find(&closing).map_or(text.len(), |found| start + found + closing.len());
-            (Kind::Literal, end + word(&text[end..]))
+            (TokenKind::Literal, end + word(&text[end..]))
         }
-        _ => (Kind::Word, end),
+        _ => (TokenKind::Word, end),
     }
 }
 

@@ -4,7 +4,7 @@
 //! A body is lowered in one loop over its nodes. An error makes the value of its node poison. A node that uses poison
 //! is poison too, and no error is reported for it.
 
-use self::program::Lowering;
+use self::program::ProgramLowering;
 use super::ast::Program;
 use crate::diag::Diags;
 
@@ -20,13 +20,13 @@ mod tests;
 
 pub(crate) use callees::callable::{moved, of_gradient};
 pub use declarations::lowered::{
-    Constant, ConstantValue, Function, GradientRequest, GradientTarget, Local, Lowered, Origin, Parameter,
-    Seen, Source, Template,
+    Constant, ConstantValue, Function, GradientRequest, GradientTarget, Local, Lowered, LoweredModule,
+    Origin, Parameter, Seen, Template,
 };
 pub use declarations::names::{nearest, undefined};
 pub use declarations::structs::{Struct, StructField};
 pub use declarations::structure::{Axis, Leaf, StructType, Structure, stack_alias, stack_name};
-pub use program::library::{Foreign, ForeignBlock, ForeignItem, ForeignName, Imported, Library};
+pub use program::library::{ForeignBlock, ForeignItem, ForeignName, Imported, ImportedItem, Library};
 
 /// The names of the language's functions, in the order of their table.
 pub fn function_names() -> impl Iterator<Item = &'static str> {
@@ -52,7 +52,7 @@ pub fn parameter_names(function: &str) -> Option<&'static [&'static str]> {
 /// # Errors
 /// The second element holds every error; the first then holds the valid parts.
 pub fn lower(program: &Program) -> (Lowered, Diags) {
-    lower_as(program, Lowering::default())
+    lower_as(program, ProgramLowering::default())
 }
 
 /// Lowers a program with the functions that it imports, each inlined where it is called.
@@ -60,7 +60,7 @@ pub fn lower(program: &Program) -> (Lowered, Diags) {
 /// # Errors
 /// As for [`lower()`].
 pub fn lower_with(program: &Program, library: &Library) -> (Lowered, Diags) {
-    lower_as(program, Lowering { library: Some(library), ..Lowering::default() })
+    lower_as(program, ProgramLowering { library: Some(library), ..ProgramLowering::default() })
 }
 
 /// Lowers a program for a picture. Each call of a function becomes one instruction, which holds the body of the
@@ -78,10 +78,10 @@ pub fn lower_with(program: &Program, library: &Library) -> (Lowered, Diags) {
 /// # Errors
 /// As for [`lower()`].
 pub fn lower_with_calls(program: &Program) -> (Lowered, Diags) {
-    lower_as(program, Lowering { keeps_calls: true, ..Lowering::default() })
+    lower_as(program, ProgramLowering { keeps_calls: true, ..ProgramLowering::default() })
 }
 
-fn lower_as(program: &Program, options: Lowering<'_>) -> (Lowered, Diags) {
+fn lower_as(program: &Program, options: ProgramLowering<'_>) -> (Lowered, Diags) {
     match program {
         Program::Block(block) => program::lower_block(block, options),
         Program::Closure(closure) => program::lower_closure(closure, options),

@@ -2,7 +2,7 @@
 
 use proc_macro2::{Delimiter, Ident, Span};
 
-use super::levels::{LevelKind, Operand, State};
+use super::levels::{LevelKind, ParsedOperand, State};
 use super::parser::{Parser, is_keyword};
 use super::paths::resolve_expression_paths;
 use crate::diag::{Code, Diag, Site};
@@ -85,7 +85,7 @@ impl Parser<'_> {
     }
 
     /// Reads `{ … }`, which contains Rust.
-    pub(super) fn rust(&mut self) -> Result<Operand, Diag> {
+    pub(super) fn rust(&mut self) -> Result<ParsedOperand, Diag> {
         let (inside, span, after) =
             self.cursor.group(Delimiter::Brace).expect("the caller has seen the brace");
         let site = Site::Tokens { first: span.open(), last: span.close() };
@@ -107,7 +107,7 @@ impl Parser<'_> {
     }
 
     /// Adds `.name` to an operand, which must be a place.
-    pub(super) fn member(&mut self, base: Operand, name: Ident) -> Result<Operand, Diag> {
+    pub(super) fn member(&mut self, base: ParsedOperand, name: Ident) -> Result<ParsedOperand, Diag> {
         let field: Span = name.span();
         if !self.is_place(base) {
             let message = format!("found `.{name}`, expected `T`, `mT`, a method call or an operator");
@@ -122,7 +122,7 @@ impl Parser<'_> {
     }
 
     /// Reads the type after an operand in parentheses.
-    pub(super) fn typed(&mut self, operand: Operand) -> Result<Operand, Diag> {
+    pub(super) fn typed(&mut self, operand: ParsedOperand) -> Result<ParsedOperand, Diag> {
         let in_parentheses = matches!(self.level().kind, LevelKind::Parenthesis { .. });
         if !(self.among_rust && in_parentheses && self.at(":")) {
             return Ok(operand);
@@ -138,7 +138,7 @@ impl Parser<'_> {
     }
 
     /// Whether an operand is a place: a name, or a field of one as `self.a.0`.
-    fn is_place(&self, operand: Operand) -> bool {
+    fn is_place(&self, operand: ParsedOperand) -> bool {
         matches!(
             self.nodes[operand.id.index()].kind,
             NodeKind::Name(_) | NodeKind::Member { .. } | NodeKind::Field { .. }

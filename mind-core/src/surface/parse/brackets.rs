@@ -3,7 +3,7 @@
 use proc_macro2::{Delimiter, Ident};
 
 use super::levels::{
-    ForeignSubscripts, LevelKind, OpenCall, OpenSubscript, Operand, State, SubscriptPart, Target,
+    ForeignSubscripts, LevelKind, OpenCall, OpenSubscript, ParsedOperand, State, SubscriptPart, Target,
 };
 use super::parser::Parser;
 use crate::diag::{Code, Diag, Site};
@@ -41,7 +41,7 @@ impl Parser<'_> {
     }
 
     /// Adds a complete expression to the innermost bracket.
-    pub(super) fn whole(&mut self, operand: Operand) -> Result<State, Diag> {
+    pub(super) fn whole(&mut self, operand: ParsedOperand) -> Result<State, Diag> {
         let operand = self.typed(operand)?;
         match &mut self.level().kind {
             LevelKind::Fragment => {
@@ -97,7 +97,7 @@ impl Parser<'_> {
     }
 
     /// Returns E1007 for `Block[12] { … }`. `base` is before the brackets.
-    fn check_stack(&mut self, base: Operand) -> Result<(), Diag> {
+    fn check_stack(&mut self, base: ParsedOperand) -> Result<(), Diag> {
         let NodeKind::Name(name) = &self.nodes[base.id.index()].kind else { return Ok(()) };
         let name = name.to_string();
         if !name.starts_with(char::is_uppercase) || !self.at_group(Delimiter::Brace) || self.is_before_body()
@@ -139,7 +139,7 @@ impl Parser<'_> {
         let site = site.expect("a body is closed by its last statement");
         let operand = match kind {
             LevelKind::Parenthesis { elements, comma: false } if elements.len() == 1 => {
-                Operand { id: elements[0], site }
+                ParsedOperand { id: elements[0], site }
             }
             LevelKind::Parenthesis { elements, .. } => self.add(NodeKind::Tuple(elements), site),
             LevelKind::Array { elements } => self.add(NodeKind::Array(elements), site),
@@ -286,7 +286,7 @@ impl Parser<'_> {
     }
 
     /// Adds an expression to the subscript that is being read.
-    fn subscript_part(&mut self, operand: Operand) -> Result<State, Diag> {
+    fn subscript_part(&mut self, operand: ParsedOperand) -> Result<State, Diag> {
         let LevelKind::Subscripts { current, .. } = &mut self.level().kind else {
             unreachable!("the caller has seen the subscripts")
         };
@@ -338,7 +338,7 @@ impl Parser<'_> {
     /// The help for subscripts as other libraries write them.
     fn written_subscripts(
         &mut self,
-        base: Operand,
+        base: ParsedOperand,
         subscripts: &[Subscript],
         foreign: &ForeignSubscripts,
     ) -> String {

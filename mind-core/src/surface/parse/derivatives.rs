@@ -2,7 +2,7 @@
 
 use proc_macro2::{Delimiter, Ident};
 
-use super::levels::{LevelKind, OpenDerivative, Operand, State};
+use super::levels::{LevelKind, OpenDerivative, ParsedOperand, State};
 use super::parser::Parser;
 use crate::diag::{Code, Diag, Site};
 use crate::surface::ast::{Derivative, GradientKind, NodeKind, WrtPlace};
@@ -22,7 +22,7 @@ impl Parser<'_> {
     }
 
     /// Reads `, wrt = …` after the differentiated expression, and leaves the parentheses.
-    pub(super) fn behind_differentiated(&mut self, value: Operand) -> Result<State, Diag> {
+    pub(super) fn behind_differentiated(&mut self, value: ParsedOperand) -> Result<State, Diag> {
         let LevelKind::Derivative(OpenDerivative { kind, start }) = self.level().kind else {
             unreachable!("the caller has seen the transform")
         };
@@ -58,7 +58,7 @@ impl Parser<'_> {
     }
 
     /// Leaves the parentheses around a cotangent.
-    pub(super) fn behind_cotangent(&mut self, cotangent: Operand) -> Result<State, Diag> {
+    pub(super) fn behind_cotangent(&mut self, cotangent: ParsedOperand) -> Result<State, Diag> {
         self.separator("an operator or `)`")?;
         self.expect_end("`)`").map_err(|diag| diag.help("write several cotangents as one tuple"))?;
         let (kind, site) = self.leave();
@@ -109,7 +109,7 @@ impl Parser<'_> {
     }
 
     /// Reads the fields after a name.
-    fn place(&mut self, name: Ident) -> Result<Operand, Diag> {
+    fn place(&mut self, name: Ident) -> Result<ParsedOperand, Diag> {
         let site = Site::token(name.span());
         let mut place = self.add(NodeKind::Name(name), site);
         while self.take(".").is_some() {

@@ -3,7 +3,7 @@
 use proc_macro2::{Delimiter, Ident, TokenTree};
 use syn::buffer::Cursor;
 
-use super::levels::{ForeignSubscripts, LevelKind, OpenCall, Operand, Pending, State, Target};
+use super::levels::{ForeignSubscripts, LevelKind, OpenCall, ParsedOperand, Pending, State, Target};
 use super::literals::number;
 use super::loops::keyword;
 use super::parser::{Parser, is_transform};
@@ -158,7 +158,7 @@ impl<'a> Parser<'a> {
             return diag.help(format!("write `{word}`"));
         }
         if let LevelKind::Subscripts { base, .. } = &self.level().kind {
-            let base = Operand { id: base.id, site: base.site };
+            let base = ParsedOperand { id: base.id, site: base.site };
             let base = self.operand_text(base);
             let field = text.trim_matches(['"', '\'']);
             return diag.help(format!("a field of a struct follows a dot: write `{base}.{field}`"));
@@ -209,7 +209,7 @@ impl<'a> Parser<'a> {
 
     /// Reads a number, or the string that `inspect` takes. A sign just before a number belongs to it, unless a postfix
     /// form follows the number.
-    fn literal(&mut self) -> Result<Operand, Diag> {
+    fn literal(&mut self) -> Result<ParsedOperand, Diag> {
         let literal = self.take_literal().expect("the caller has seen the literal");
         let mut site = self.before();
         let mut negative = false;
@@ -238,7 +238,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads a postfix form or an operator after an operand, or finds the end of the expression.
-    pub(super) fn behind(&mut self, operand: Operand) -> Result<State, Diag> {
+    pub(super) fn behind(&mut self, operand: ParsedOperand) -> Result<State, Diag> {
         if self.take(".").is_some() {
             return self.after_dot(operand);
         }
@@ -291,7 +291,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The error for `x ** 2`.
-    fn power(&mut self, base: Operand) -> Diag {
+    fn power(&mut self, base: ParsedOperand) -> Diag {
         let diag = self.unexpected("an operator");
         let text = self.operand_text(base);
         let exponent = self.behind_operator();
@@ -316,7 +316,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The text of an operand that has been read, without parentheses around it.
-    pub(super) fn text_of(&mut self, operand: Operand) -> String {
+    pub(super) fn text_of(&mut self, operand: ParsedOperand) -> String {
         let body = Body { nodes: std::mem::take(&mut self.nodes), tail: None };
         let text = body.text(operand.id);
         self.nodes = body.nodes;
@@ -324,7 +324,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The text of an operand that has been read, as the operand of a postfix form.
-    fn operand_text(&mut self, operand: Operand) -> String {
+    fn operand_text(&mut self, operand: ParsedOperand) -> String {
         let body = Body { nodes: std::mem::take(&mut self.nodes), tail: None };
         let text = body.operand_text(operand.id);
         self.nodes = body.nodes;
@@ -341,7 +341,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Applies the pending operators that bind at least as tightly as `floor`, or all of them if `floor` is `None`.
-    fn reduce(&mut self, mut operand: Operand, floor: Option<Tightness>) -> Operand {
+    fn reduce(&mut self, mut operand: ParsedOperand, floor: Option<Tightness>) -> ParsedOperand {
         let binds = |pending: &mut Pending| match pending {
             Pending::Sign(..) => true,
             // A comparison is not an operand of another one.
@@ -364,7 +364,7 @@ impl<'a> Parser<'a> {
         operand
     }
 
-    fn after_dot(&mut self, base: Operand) -> Result<State, Diag> {
+    fn after_dot(&mut self, base: ParsedOperand) -> Result<State, Diag> {
         if let Some(fields) = self.tuple_fields(base)? {
             return Ok(State::Behind(fields));
         }
@@ -415,7 +415,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads the `0.1` of `a.0.1` if that is what comes next.
-    pub(super) fn tuple_fields(&mut self, base: Operand) -> Result<Option<Operand>, Diag> {
+    pub(super) fn tuple_fields(&mut self, base: ParsedOperand) -> Result<Option<ParsedOperand>, Diag> {
         let Some((literal, _)) = self.cursor.literal() else { return Ok(None) };
         let indices = tuple_indices(&literal.to_string()).ok_or_else(|| self.unexpected(AFTER_DOT))?;
         self.take_literal();

@@ -3,7 +3,7 @@
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 use super::imports::push_separator;
-use super::items::{Head, defined_twice};
+use super::items::{ItemHead, defined_twice};
 use super::parser::Parser;
 use crate::diag::{Code, Diag};
 use crate::surface::ast::{Block, Extern, Function};
@@ -23,7 +23,7 @@ fn are_docs(attributes: &TokenStream) -> bool {
 
 impl Parser<'_> {
     /// Reads `extern fn cells::cell(x: f64[8]) -> f64[8];`.
-    pub(super) fn external(&mut self, head: &Head, block: &mut Block) -> Result<(), Diag> {
+    pub(super) fn external(&mut self, head: &ItemHead, block: &mut Block) -> Result<(), Diag> {
         let start = self.here();
         if let Some(gradient) = &head.gradient {
             let message = "found `#[grad(…)]` before `extern`, expected it before `fn`";

@@ -36,7 +36,7 @@ const PASSED_ON: &[&str] = &[
 
 /// The attributes and the visibility before an item or a field.
 #[derive(Default)]
-pub(super) struct Head {
+pub(super) struct ItemHead {
     pub(super) attributes: TokenStream,
     /// All attributes, including those that only structs and fields may have.
     pub(super) every: TokenStream,
@@ -125,7 +125,7 @@ impl Parser<'_> {
         let start = (self.here(), self.cursor);
         self.take_word("fn");
         let name = self.name("a function name");
-        let function = name.and_then(|name| self.function(Head::default(), name, start));
+        let function = name.and_then(|name| self.function(ItemHead::default(), name, start));
         function.map_err(|diag| self.diags.push(diag)).ok()
     }
 
@@ -192,7 +192,7 @@ impl Parser<'_> {
 
     fn function(
         &mut self,
-        head: Head,
+        head: ItemHead,
         name: Ident,
         (start, from): (Site, Cursor<'_>),
     ) -> Result<Function, Diag> {
@@ -238,7 +238,7 @@ impl Parser<'_> {
                 None
             }
         };
-        let Head { attributes, gradient, visibility, .. } = head;
+        let ItemHead { attributes, gradient, visibility, .. } = head;
         Ok(Function {
             attributes,
             gradient,
@@ -358,7 +358,7 @@ impl Parser<'_> {
         Ok((parameters, result, start.to(self.before())))
     }
 
-    fn constant(&mut self, head: Head, block: &mut Block) -> Result<(), Diag> {
+    fn constant(&mut self, head: ItemHead, block: &mut Block) -> Result<(), Diag> {
         if let Some(gradient) = head.gradient {
             let message = "found `#[grad(…)]` before `const`, expected it before `fn`";
             return Err(Diag::new(Code::E1007, gradient.site, message));
@@ -381,7 +381,7 @@ impl Parser<'_> {
             self.diags.push(diag);
             return Ok(());
         }
-        let Head { attributes, visibility, .. } = head;
+        let ItemHead { attributes, visibility, .. } = head;
         block.constants.push(Constant { attributes, visibility, name, value });
         Ok(())
     }
@@ -443,7 +443,7 @@ impl Parser<'_> {
     }
 
     /// Reads attributes and visibility.
-    pub(super) fn head(&mut self) -> Result<Head, Diag> {
+    pub(super) fn head(&mut self) -> Result<ItemHead, Diag> {
         let (mut attributes, mut every) = (TokenStream::new(), TokenStream::new());
         let (mut gradient, mut unusual) = (None, Vec::new());
         while self.at("#") {
@@ -481,7 +481,7 @@ impl Parser<'_> {
             self.skip_token();
         }
         let visibility = tokens_between(start, self.cursor);
-        Ok(Head { attributes, every, gradient, visibility, unusual })
+        Ok(ItemHead { attributes, every, gradient, visibility, unusual })
     }
 
     /// Reads the inside of `#[…]`.

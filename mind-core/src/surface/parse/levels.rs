@@ -12,7 +12,7 @@ use crate::surface::ast::{
 
 /// An expression that has been read.
 #[derive(Clone, Copy)]
-pub(super) struct Operand {
+pub(super) struct ParsedOperand {
     pub(super) id: ExprId,
     /// The site, with the brackets around the operand.
     pub(super) site: Site,
@@ -29,11 +29,11 @@ pub(super) enum State {
     /// A block of the language if nothing but braces is left, otherwise an operand.
     BlockOrOperand,
     /// A postfix form, an operator, or a token that ends the expression.
-    Behind(Operand),
+    Behind(ParsedOperand),
     /// The end of a loop or of a branch whose block was read, or the tokens after another block.
-    AfterBlock(Operand),
+    AfterBlock(ParsedOperand),
     /// A comma, a closing bracket or another token that may follow a complete expression in the innermost bracket.
-    Whole(Operand),
+    Whole(ParsedOperand),
     /// The end: the body has been read.
     End(Option<ExprId>),
 }
@@ -66,7 +66,7 @@ pub(super) enum LevelKind {
     Call(OpenCall),
     /// `a[0, 1..3]`
     Subscripts {
-        base: Operand,
+        base: ParsedOperand,
         subscripts: Vec<Subscript>,
         current: Option<OpenSubscript>,
         foreign: ForeignSubscripts,
@@ -90,7 +90,7 @@ pub(super) enum LevelKind {
 /// An operator that waits for an operand.
 pub(super) enum Pending {
     Sign(Map, Site),
-    Binary { op: BinaryOp, operator: Site, lhs: Operand },
+    Binary { op: BinaryOp, operator: Site, lhs: ParsedOperand },
 }
 
 /// A call whose arguments are being read.

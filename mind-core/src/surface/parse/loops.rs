@@ -4,7 +4,7 @@
 use proc_macro2::{Delimiter, Ident, Spacing};
 use syn::buffer::Cursor;
 
-use super::levels::{LevelKind, LoopHead, LoopPart, OpenKind, OpenLoop, Operand, State};
+use super::levels::{LevelKind, LoopHead, LoopPart, OpenKind, OpenLoop, ParsedOperand, State};
 use super::parser::{Parser, is_keyword};
 use crate::diag::Diag;
 use crate::surface::ast::{ExprId, Loop, LoopKind, LoopOptions, NodeKind, Pattern};
@@ -65,7 +65,7 @@ impl Parser<'_> {
     }
 
     /// Adds an expression before the body to the head of the loop.
-    pub(super) fn loop_part(&mut self, operand: Operand) -> Result<State, Diag> {
+    pub(super) fn loop_part(&mut self, operand: ParsedOperand) -> Result<State, Diag> {
         let LevelKind::Loop(open) = &mut self.level().kind else {
             unreachable!("the caller has seen the loop")
         };
@@ -99,7 +99,7 @@ impl Parser<'_> {
     }
 
     /// Reads the tokens after the first value of a carry.
-    fn after_first_carry(&mut self, first: Operand) -> Result<State, Diag> {
+    fn after_first_carry(&mut self, first: ParsedOperand) -> Result<State, Diag> {
         let LevelKind::Loop(OpenLoop { kind, start, .. }) = &mut self.level().kind else {
             unreachable!("the caller has seen the loop")
         };
@@ -228,7 +228,7 @@ impl Parser<'_> {
     }
 
     /// Adds the loop or the branch whose block was just read. Any other block is an operand.
-    pub(super) fn after_block(&mut self, block: Operand) -> Result<State, Diag> {
+    pub(super) fn after_block(&mut self, block: ParsedOperand) -> Result<State, Diag> {
         let LevelKind::Loop(OpenLoop { part, start, .. }) = &self.level().kind else {
             return Ok(State::Behind(block));
         };

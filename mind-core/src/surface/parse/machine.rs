@@ -2,7 +2,7 @@
 
 use proc_macro2::Delimiter;
 
-use super::levels::{Level, LevelKind, Operand, Outside, State};
+use super::levels::{Level, LevelKind, Outside, ParsedOperand, State};
 use super::parser::Parser;
 use crate::diag::{Diag, Site};
 use crate::surface::ast::{Body, ExprId, NodeKind};
@@ -143,7 +143,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Adds a node.
-    pub(super) fn add(&mut self, kind: NodeKind, site: Site) -> Operand {
-        Operand { id: self.push(kind, site), site }
+    pub(super) fn add(&mut self, kind: NodeKind, site: Site) -> ParsedOperand {
+        ParsedOperand { id: self.push(kind, site), site }
     }
 }

@@ -53,12 +53,12 @@ pub fn parse(tokens: TokenStream) -> (Program, Diags) {
     read(tokens, |parser| {
         let imports = parser.leading_imports();
         match parser.form() {
-            Ok(Form::Items) => Program::Block(parser.block(imports)),
-            Ok(Form::Closure) => match parser.closure(imports) {
+            Ok(InputForm::Items) => Program::Block(parser.block(imports)),
+            Ok(InputForm::Closure) => match parser.closure(imports) {
                 Ok(closure) => Program::Closure(closure),
                 Err(diag) => parser.give_up(diag, unread_value()),
             },
-            Ok(Form::Expression) => Program::Expression(parser.expression(imports)),
+            Ok(InputForm::Expression) => Program::Expression(parser.expression(imports)),
             Err(diag) => parser.give_up(diag, unread_value()),
         }
     })
@@ -124,24 +124,24 @@ pub fn parse_expression(tokens: TokenStream) -> (Option<Expression>, Diags) {
 
 /// The forms of an input. The first token decides, or an item further on, because the first item may be incomplete
 /// while it is written.
-enum Form {
+enum InputForm {
     Items,
     Closure,
     Expression,
 }
 
 impl Parser<'_> {
-    fn form(&self) -> Result<Form, Diag> {
+    fn form(&self) -> Result<InputForm, Diag> {
         match self.found() {
             Unexpected::Word(word) if word == "move" => {
                 Err(self.unexpected("`fn`, `const`, `struct` or a closure `|x: f32[3]| …`"))
             }
-            Unexpected::Word(word) if begins_item(&word) => Ok(Form::Items),
-            Unexpected::Operator("#") | Unexpected::End => Ok(Form::Items),
-            _ if self.an_item_follows() => Ok(Form::Items),
-            Unexpected::Operator("|" | "||") => Ok(Form::Closure),
+            Unexpected::Word(word) if begins_item(&word) => Ok(InputForm::Items),
+            Unexpected::Operator("#") | Unexpected::End => Ok(InputForm::Items),
+            _ if self.an_item_follows() => Ok(InputForm::Items),
+            Unexpected::Operator("|" | "||") => Ok(InputForm::Closure),
             Unexpected::Word(_) | Unexpected::Operator(_) | Unexpected::Open(_) | Unexpected::Other(_) => {
-                Ok(Form::Expression)
+                Ok(InputForm::Expression)
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use proc_macro2::{Delimiter, Ident, Spacing, TokenTree};
 
-use super::levels::{LevelKind, Operand, State, Statement, StatementKind};
+use super::levels::{LevelKind, ParsedOperand, State, Statement, StatementKind};
 use super::parser::{Parser, Unexpected, is_keyword};
 use crate::diag::{Code, Diag, Site};
 use crate::map::{Map, Tightness};
@@ -69,7 +69,7 @@ impl Parser<'_> {
     }
 
     /// Completes the statement that is being read with its expression, and reads the token that ends it.
-    pub(super) fn finish_statement(&mut self, value: Operand) -> Result<State, Diag> {
+    pub(super) fn finish_statement(&mut self, value: ParsedOperand) -> Result<State, Diag> {
         let LevelKind::Block { statement: Some(statement) } = &self.level().kind else {
             unreachable!("an expression in a block belongs to a statement")
         };
@@ -190,7 +190,7 @@ impl Parser<'_> {
     }
 
     /// Adds the node of a statement.
-    fn complete(&mut self, statement: Statement, value: Operand) -> State {
+    fn complete(&mut self, statement: Statement, value: ParsedOperand) -> State {
         let site = statement.first.to(value.site);
         let value = value.id;
         match statement.kind {
@@ -223,12 +223,12 @@ impl Parser<'_> {
         let id = self.recover(start, diag);
         match kind {
             StatementKind::Let { .. } => {
-                self.complete(Statement { start, first, kind }, Operand { id, site })
+                self.complete(Statement { start, first, kind }, ParsedOperand { id, site })
             }
             // The node of a part is among those that were replaced.
             StatementKind::Assign { target, op, operator, .. } => {
                 let kind = StatementKind::Assign { target, part: None, op, operator };
-                self.complete(Statement { start, first, kind }, Operand { id, site })
+                self.complete(Statement { start, first, kind }, ParsedOperand { id, site })
             }
             // An expression at the end of the block was meant as its value.
             StatementKind::Expression if self.at_end() => self.leave_block(Some(id)),
@@ -253,7 +253,7 @@ impl Parser<'_> {
         id
     }
 
-    fn refuse_assignment(&self, target: Operand) -> Result<(), Diag> {
+    fn refuse_assignment(&self, target: ParsedOperand) -> Result<(), Diag> {
         match self.peek_operator() {
             Some((operator, _, _))
                 if operator == ASSIGN || updates().any(|(symbol, _)| symbol == operator) =>
@@ -309,7 +309,7 @@ impl Parser<'_> {
     }
 
     /// Reads the operator after `w[i]`, if the expression that was read is one and an assignment follows.
-    fn assigned_part(&mut self, part: Operand) -> Option<StatementKind> {
+    fn assigned_part(&mut self, part: ParsedOperand) -> Option<StatementKind> {
         let NodeKind::Subscript { base, .. } = self.nodes[part.id.index()].kind else { return None };
         let body = Body { nodes: std::mem::take(&mut self.nodes), tail: None };
         let target = body.path(base);

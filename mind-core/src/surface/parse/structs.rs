@@ -2,8 +2,8 @@
 
 use proc_macro2::{Delimiter, Ident, TokenTree};
 
-use super::items::{Head, defined_twice, tokens_between};
-use super::levels::{FieldPart, LevelKind, OpenStruct, Operand, State};
+use super::items::{ItemHead, defined_twice, tokens_between};
+use super::levels::{FieldPart, LevelKind, OpenStruct, ParsedOperand, State};
 use super::parser::Parser;
 use super::templates::PARAMS;
 use super::types::is_no_struct;
@@ -17,7 +17,7 @@ const FIELD: &str = "a field such as `w: f32[2, 3]`";
 
 impl Parser<'_> {
     /// Reads `struct Dense<I, O> { w: f32[I, O] }`.
-    pub(super) fn struct_item(&mut self, head: Head, block: &mut Block) -> Result<(), Diag> {
+    pub(super) fn struct_item(&mut self, head: ItemHead, block: &mut Block) -> Result<(), Diag> {
         let (start, from) = (self.here(), self.cursor);
         self.take_word("struct");
         if let Some(gradient) = head.gradient {
@@ -52,7 +52,7 @@ impl Parser<'_> {
             self.diags.push(diag);
             return Ok(());
         }
-        let Head { every: attributes, visibility, .. } = head;
+        let ItemHead { every: attributes, visibility, .. } = head;
         let (site, source) = (start.to(self.before()), tokens_between(from, self.cursor));
         block.structs.push(Struct { attributes, visibility, name, symbols, over, fields, site, source });
         Ok(())
@@ -105,7 +105,7 @@ impl Parser<'_> {
     }
 
     fn field(&mut self) -> Result<Field, Diag> {
-        let Head { every: attributes, visibility, gradient, .. } = self.head()?;
+        let ItemHead { every: attributes, visibility, gradient, .. } = self.head()?;
         if let Some(gradient) = gradient {
             let message = "found `#[grad(…)]` before a field, expected it before `fn`";
             self.diags.push(Diag::new(Code::E1007, gradient.site, message));
@@ -170,7 +170,7 @@ impl Parser<'_> {
     }
 
     /// Adds an expression to the field or the base that is being read.
-    pub(super) fn field_value(&mut self, operand: Operand) -> Result<State, Diag> {
+    pub(super) fn field_value(&mut self, operand: ParsedOperand) -> Result<State, Diag> {
         let open = self.open_struct();
         match std::mem::replace(&mut open.part, FieldPart::Base) {
             FieldPart::Field(name) => {

@@ -3,7 +3,7 @@
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use syn::buffer::Cursor;
 
-use super::items::{Head, defined_twice, tokens_between};
+use super::items::{ItemHead, defined_twice, tokens_between};
 use super::parser::Parser;
 use crate::diag::{Code, Diag, Site};
 use crate::surface::ast::{
@@ -39,7 +39,7 @@ impl Parser<'_> {
     /// Reads a template after its name.
     pub(super) fn template(
         &mut self,
-        head: Head,
+        head: ItemHead,
         name: Ident,
         (start, from): (Site, Cursor<'_>),
     ) -> Result<Template, Diag> {

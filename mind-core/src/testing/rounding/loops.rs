@@ -1,6 +1,6 @@
 //! Error bounds of the results of loops.
 
-use super::{Operand, bounds};
+use super::{RoundedOperand, bounds};
 use crate::{
     dim::{Bindings, Dim},
     interp::{Array, RunError, trace_within},
@@ -11,7 +11,7 @@ use crate::{
 /// The error bounds of each result of a loop.
 pub(super) fn bounds_of_loop(
     scan: &Scan,
-    operands: &[Operand<'_>],
+    operands: &[RoundedOperand<'_>],
     bindings: &Bindings,
 ) -> Result<Vec<Vec<f64>>, RunError> {
     let accesses = scan.accesses(operands.iter().map(|operand| operand.value.shape.len()));

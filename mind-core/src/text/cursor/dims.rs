@@ -1,6 +1,6 @@
 //! Reads extents in texts.
 
-use super::{Cursor, Read, Spaces};
+use super::{Cursor, ReadResult, Spaces};
 use crate::{
     diag::Code,
     dim::{Dim, Overflow},
@@ -9,7 +9,7 @@ use crate::{
 /// Reads an expression of extents: `N`, `2*N+1`, `(H-3)/2+1`, where `/` rounds down.
 ///
 /// It is iterative, and limits the operations and terms, so that no text takes long to read.
-pub(in crate::text) fn dim(cursor: &mut Cursor<'_>, spaced: Spaces) -> Read<Dim> {
+pub(in crate::text) fn dim(cursor: &mut Cursor<'_>, spaced: Spaces) -> ReadResult<Dim> {
     // The common case: an integer.
     let start = cursor.position();
     let (value, digits) = cursor.decimal();
@@ -24,9 +24,9 @@ pub(in crate::text) fn dim(cursor: &mut Cursor<'_>, spaced: Spaces) -> Read<Dim>
 
 /// Reads an expression of extents. Returns it and the position of its end.
 #[inline(never)]
-fn computed(mut cursor: Cursor<'_>, spaced: Spaces) -> Read<(Dim, usize)> {
+fn computed(mut cursor: Cursor<'_>, spaced: Spaces) -> ReadResult<(Dim, usize)> {
     let start = cursor.position();
-    let reader = DimReader { levels: Vec::new(), level: Level::default(), operations: 0, start };
+    let reader = DimReader { levels: Vec::new(), level: DimSum::default(), operations: 0, start };
     Ok((reader.read(&mut cursor, spaced)?, cursor.position()))
 }
 
@@ -35,22 +35,22 @@ const MAX_DIM_OPERATORS: usize = 2 * Dim::LEEWAY * Dim::MAX_SIZE;
 
 struct DimReader {
     /// The unfinished sums outside the open parentheses.
-    levels: Vec<Level>,
-    level: Level,
+    levels: Vec<DimSum>,
+    level: DimSum,
     operations: usize,
     start: usize,
 }
 
 /// The sum read so far, and the product to be added to it.
 #[derive(Default)]
-struct Level {
+struct DimSum {
     addends: Vec<Dim>,
     product: Option<Dim>,
     negative: bool,
 }
 
 impl DimReader {
-    fn read(mut self, cursor: &mut Cursor<'_>, spaced: Spaces) -> Read<Dim> {
+    fn read(mut self, cursor: &mut Cursor<'_>, spaced: Spaces) -> ReadResult<Dim> {
         self.level.negative = cursor.eat(b'-');
         loop {
             spaced.skip(cursor);
@@ -104,7 +104,7 @@ impl DimReader {
         }
     }
 
-    fn factor(&mut self, cursor: &mut Cursor<'_>) -> Read<Dim> {
+    fn factor(&mut self, cursor: &mut Cursor<'_>) -> ReadResult<Dim> {
         let expected = "a dimension: an integer, a symbol or an expression";
         if !cursor.peek().is_ascii_digit() {
             return cursor.identifier(expected).map(Dim::symbol);
@@ -122,7 +122,7 @@ impl DimReader {
         cursor.fault_at(start, Code::E1005, format!("{magnitude} exceeds 64 bits"))
     }
 
-    fn count(&mut self, cursor: &Cursor<'_>) -> Read<()> {
+    fn count(&mut self, cursor: &Cursor<'_>) -> ReadResult<()> {
         self.operations += 1;
         if self.operations > MAX_DIM_OPERATORS {
             let message = format!("a dimension has more operators than the limit of {MAX_DIM_OPERATORS}");
@@ -131,14 +131,14 @@ impl DimReader {
         Ok(())
     }
 
-    fn fits(&self, cursor: &Cursor<'_>, dim: Result<Dim, Overflow>) -> Read<Dim> {
+    fn fits(&self, cursor: &Cursor<'_>, dim: Result<Dim, Overflow>) -> ReadResult<Dim> {
         match dim {
             Ok(dim) => Ok(dim),
             Err(overflow) => cursor.fault_at(self.start, Code::E1008, overflow.to_string()),
         }
     }
 
-    fn multiply(&mut self, cursor: &Cursor<'_>, factor: Dim) -> Read<()> {
+    fn multiply(&mut self, cursor: &Cursor<'_>, factor: Dim) -> ReadResult<()> {
         self.level.product = Some(match &self.level.product {
             None => factor,
             Some(product) => self.fits(cursor, product.mul(&factor))?,
@@ -146,7 +146,7 @@ impl DimReader {
         Ok(())
     }
 
-    fn divide(&mut self, cursor: &mut Cursor<'_>) -> Read<()> {
+    fn divide(&mut self, cursor: &mut Cursor<'_>) -> ReadResult<()> {
         let start = cursor.position();
         let divisor = cursor.digits("a positive integer to divide by")?;
         let Some(divisor) = i64::try_from(divisor).ok().filter(|divisor| *divisor > 0) else {
@@ -158,7 +158,7 @@ impl DimReader {
     }
 
     /// Adds the product to the sum.
-    fn add(&mut self, cursor: &Cursor<'_>) -> Read<()> {
+    fn add(&mut self, cursor: &Cursor<'_>) -> ReadResult<()> {
         let mut product = self.level.product.take().unwrap_or(Dim::ZERO);
         if std::mem::take(&mut self.level.negative) {
             product = self.fits(cursor, product.mul(&Dim::literal(-1)))?;

@@ -2,7 +2,7 @@
 
 use mind_shape::{element_types, match_dtype};
 
-use super::{Cursor, Read, Spaces, shortened};
+use super::{Cursor, ReadResult, Spaces, shortened};
 use crate::{
     data::TensorData,
     diag::{Code, Diag},
@@ -17,7 +17,7 @@ pub(in crate::text) fn data(
     limit: usize,
     needed: Option<u64>,
     of: &dyn Fn() -> String,
-) -> Read<TensorData> {
+) -> ReadResult<TensorData> {
     match_dtype!(dtype, T => elements(cursor, spaced, limit, needed, of, T::read).map(TensorData::from))
 }
 
@@ -27,8 +27,8 @@ fn elements<T>(
     limit: usize,
     needed: Option<u64>,
     of: &dyn Fn() -> String,
-    element: fn(&mut Cursor<'_>) -> Read<T>,
-) -> Read<Vec<T>> {
+    element: fn(&mut Cursor<'_>) -> ReadResult<T>,
+) -> ReadResult<Vec<T>> {
     let start = cursor.position();
     if !cursor.eat(b'[') {
         return Ok(vec![element(cursor)?]);
@@ -59,13 +59,13 @@ fn elements<T>(
 }
 
 /// An element as written in both text forms.
-pub(in crate::text) trait Element: Sized {
+pub(in crate::text) trait ElementText: Sized {
     /// Reads one element.
-    fn read(cursor: &mut Cursor<'_>) -> Read<Self>;
+    fn read(cursor: &mut Cursor<'_>) -> ReadResult<Self>;
 }
 
-impl Element for bool {
-    fn read(cursor: &mut Cursor<'_>) -> Read<Self> {
+impl ElementText for bool {
+    fn read(cursor: &mut Cursor<'_>) -> ReadResult<Self> {
         let start = cursor.position();
         match cursor.kind() {
             b"true" => Ok(true),
@@ -77,8 +77,8 @@ impl Element for bool {
 
 macro_rules! integers {
     ($($integer:ident $variant:ident;)*) => {$(
-        impl Element for $integer {
-            fn read(cursor: &mut Cursor<'_>) -> Read<Self> {
+        impl ElementText for $integer {
+            fn read(cursor: &mut Cursor<'_>) -> ReadResult<Self> {
                 integer_element(cursor, stringify!($integer))
             }
         }
@@ -87,7 +87,7 @@ macro_rules! integers {
 
 element_types!(integers => integers!);
 
-fn integer_element<T: std::str::FromStr>(cursor: &mut Cursor<'_>, dtype: &str) -> Read<T> {
+fn integer_element<T: std::str::FromStr>(cursor: &mut Cursor<'_>, dtype: &str) -> ReadResult<T> {
     let start = cursor.position();
     let token = cursor.number();
     let form = number_form(token);
@@ -112,8 +112,8 @@ macro_rules! floats {
             const QUIET: Self = Self::from_bits(Self::INFINITY.to_bits() | 1 << (Self::MANTISSA_DIGITS - 2));
         }
 
-        impl Element for $float {
-            fn read(cursor: &mut Cursor<'_>) -> Read<Self> {
+        impl ElementText for $float {
+            fn read(cursor: &mut Cursor<'_>) -> ReadResult<Self> {
                 let dtype = stringify!($float);
                 let start = cursor.position();
                 let token = cursor.number();
@@ -152,7 +152,7 @@ macro_rules! floats {
 
 element_types!(floats => floats!);
 
-fn not_a_number<T>(cursor: &Cursor<'_>, start: usize, token: &str, dtype: &str) -> Read<T> {
+fn not_a_number<T>(cursor: &Cursor<'_>, start: usize, token: &str, dtype: &str) -> ReadResult<T> {
     if token.is_empty() {
         return cursor.unexpected(&format!("a number of {dtype}"));
     }

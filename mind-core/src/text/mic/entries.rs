@@ -8,8 +8,8 @@ use crate::{
     dim::Dim,
     ir::ValueId,
     text::{
-        Above, Comment, Document, Form, Limits,
-        cursor::{Cursor, Read, Spaces},
+        Above, Comment, Document, Limits, TextForm,
+        cursor::{Cursor, ReadResult, Spaces},
         read::{self, Holder, Notes, Reader},
     },
     ty::{Shape, Type},
@@ -19,7 +19,7 @@ use crate::{
 pub(super) fn document(text: &str, limits: &Limits) -> Result<Document, Diags> {
     let nodes = read::expected_nodes(text, limits)?;
     let mut parser = Parser {
-        reader: Reader::new(nodes, limits, Form::Mic),
+        reader: Reader::new(nodes, limits, TextForm::Mic),
         symbols: Table::new("S"),
         types: Table::new("T"),
         name: None,
@@ -28,7 +28,7 @@ pub(super) fn document(text: &str, limits: &Limits) -> Result<Document, Diags> {
         comments: Vec::new(),
         held: None,
     };
-    let mut cursor = Cursor::new(text, Form::Mic);
+    let mut cursor = Cursor::new(text, TextForm::Mic);
     match parser.header(cursor) {
         Ok(end) => cursor = end,
         Err(diag) => {
@@ -71,7 +71,7 @@ pub(super) struct Parser<'a> {
 
 impl<'a> Parser<'a> {
     /// Reads comments, empty lines and `mic@1`. Returns the position of the next line.
-    fn header(&mut self, mut cursor: Cursor<'a>) -> Read<Cursor<'a>> {
+    fn header(&mut self, mut cursor: Cursor<'a>) -> ReadResult<Cursor<'a>> {
         loop {
             cursor.skip_spaces();
             if cursor.is_at_end() {
@@ -106,7 +106,7 @@ impl<'a> Parser<'a> {
     }
 
     #[inline(always)]
-    fn line(&mut self, cursor: &Cursor<'a>) -> Read<usize> {
+    fn line(&mut self, cursor: &Cursor<'a>) -> ReadResult<usize> {
         let first = cursor.peek();
         if first == b' ' || first == b'\t' {
             return self.indented(*cursor);
@@ -141,7 +141,7 @@ impl<'a> Parser<'a> {
 
     /// Reads a line that begins with a space: an empty line, a comment, or an entry of a nested module.
     #[cold]
-    fn indented(&mut self, mut cursor: Cursor<'a>) -> Read<usize> {
+    fn indented(&mut self, mut cursor: Cursor<'a>) -> ReadResult<usize> {
         let start = cursor.position();
         cursor.skip_spaces();
         if cursor.is_at_line_end() {
@@ -216,7 +216,7 @@ impl<'a> Parser<'a> {
 
     /// Reads a symbol: `S0 "x"`.
     #[inline(never)]
-    fn symbol_entry(&mut self, cursor: &Cursor<'a>) -> Read<usize> {
+    fn symbol_entry(&mut self, cursor: &Cursor<'a>) -> ReadResult<usize> {
         let mut cursor = *cursor;
         let start = cursor.position();
         cursor.advance(1);
@@ -233,7 +233,7 @@ impl<'a> Parser<'a> {
 
     /// Reads a type: `T0 [f32;N,3]`.
     #[inline(never)]
-    fn type_entry(&mut self, cursor: &Cursor<'a>) -> Read<usize> {
+    fn type_entry(&mut self, cursor: &Cursor<'a>) -> ReadResult<usize> {
         let mut cursor = *cursor;
         let start = cursor.position();
         cursor.advance(1);
@@ -255,7 +255,7 @@ impl<'a> Parser<'a> {
 
     /// Reads an output: `O N3`.
     #[inline(never)]
-    fn output_entry(&mut self, cursor: &Cursor<'a>) -> Read<usize> {
+    fn output_entry(&mut self, cursor: &Cursor<'a>) -> ReadResult<usize> {
         let mut cursor = *cursor;
         cursor.advance(1);
         cursor.space("a space and the value, `N…`")?;
@@ -270,7 +270,7 @@ impl<'a> Parser<'a> {
 
 /// Reads the rest of a symbol entry after its id: ` "x"`.
 #[inline(always)]
-fn symbol<'a>(cursor: &mut Cursor<'a>) -> Read<Cow<'a, str>> {
+fn symbol<'a>(cursor: &mut Cursor<'a>) -> ReadResult<Cow<'a, str>> {
     cursor.space("a space and the name in double quotes")?;
     let name = cursor.quoted("the name in double quotes")?;
     cursor.line_end()?;
@@ -301,7 +301,7 @@ fn plain_type(cursor: &mut Cursor<'_>, limits: &Limits) -> Option<Type> {
 
 /// Reads `f32` or `[f32;N,3]`. Returns the type and the position of its end.
 #[inline(never)]
-fn typed(mut cursor: Cursor<'_>, limits: &Limits) -> Read<(Type, usize)> {
+fn typed(mut cursor: Cursor<'_>, limits: &Limits) -> ReadResult<(Type, usize)> {
     let start = cursor.position();
     if !cursor.eat(b'[') {
         return Ok((Type::scalar(cursor.dtype()?), cursor.position()));

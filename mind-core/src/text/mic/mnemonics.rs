@@ -84,11 +84,11 @@ static SHORT: [Option<(u64, &OpInfo)>; PLACES] = {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Form;
+    use crate::text::TextForm;
 
     /// The mnemonic at the start of a text, and the position of its end.
     fn found(text: &str) -> (Option<&'static str>, usize) {
-        let mut cursor = Cursor::new(text, Form::Mic);
+        let mut cursor = Cursor::new(text, TextForm::Mic);
         (mnemonic(&mut cursor).map(|row| row.mnemonic), cursor.position())
     }
 

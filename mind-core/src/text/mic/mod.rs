@@ -58,12 +58,12 @@ pub fn print_document(document: &Document) -> String {
 /// See [`parse_document`].
 ///
 /// ```
-/// use mind_core::text::{Form, Limits, mic, report};
+/// use mind_core::text::{Limits, TextForm, mic, report};
 /// let text = "mic@1\nS0 \"x\"\nT0 [f32;N,3]\nN1 input S0 T0\nN2 neg N1 T0\nO N2\n";
 /// assert_eq!(mic::print(&mic::parse(text, &Limits::default())?), text);
 /// let errors = mic::parse(&text.replace("O N2", "O N9"), &Limits::default()).unwrap_err();
 /// assert_eq!(
-///     report(&errors.as_slice()[0], "mic", Form::Mic),
+///     report(&errors.as_slice()[0], "mic", TextForm::Mic),
 ///     "mic:6: error[E4003]: output 0 is N9, which is never defined"
 /// );
 /// # Ok::<(), mind_core::diag::Diags>(())

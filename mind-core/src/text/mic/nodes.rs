@@ -6,11 +6,11 @@ use super::{entries::Parser, mnemonics::mnemonic};
 use crate::{
     diag::{Code, Diag},
     ir::{Op, Operands, Slice},
-    ops::{Attribute, Attributes, Class, Field, FieldKind, InMic, Make, OpInfo, TABLE, listed},
+    ops::{Attribute, Attributes, Field, FieldKind, InMic, Make, OpInfo, TABLE, WorkClass, listed},
     surface::lower::declarations::names::nearest,
     text::{
         Limits,
-        cursor::{self, Cursor, Element, Read, Spaces},
+        cursor::{self, Cursor, ElementText, ReadResult, Spaces},
         read::{self, Holder},
     },
     ty::Type,
@@ -19,7 +19,7 @@ use crate::{
 impl<'a> Parser<'a> {
     /// Reads a node: `N2 sum N1 [1] kd=0 T1`.
     #[inline(never)]
-    pub(super) fn node(&mut self, cursor: &Cursor<'a>) -> Read<usize> {
+    pub(super) fn node(&mut self, cursor: &Cursor<'a>) -> ReadResult<usize> {
         let mut cursor = *cursor;
         let start = cursor.position();
         cursor.advance(1);
@@ -38,14 +38,14 @@ impl<'a> Parser<'a> {
 
     /// Reads everything after the id. Returns the position of its end.
     #[inline(always)]
-    fn definition(&mut self, mut cursor: Cursor<'a>) -> Read<usize> {
+    fn definition(&mut self, mut cursor: Cursor<'a>) -> ReadResult<usize> {
         cursor.space("a space and the operation")?;
         let start = cursor.position();
         let row = operation(&mut cursor)?;
         let operands = self.operands(&mut cursor, start, row)?;
         let op = if let Make::Plain(make) = row.make {
             make()
-        } else if row.class == Class::Input {
+        } else if row.class == WorkClass::Input {
             cursor.space("a symbol, `S…`")?;
             Op::input(self.symbol_reference(&mut cursor)?)
         } else {
@@ -62,7 +62,12 @@ impl<'a> Parser<'a> {
 
     /// Reads everything after the operands of an operation with attributes. Returns the position of its end.
     #[inline(never)]
-    fn with_fields(&mut self, cursor: Cursor<'a>, row: &'static OpInfo, operands: Operands) -> Read<usize> {
+    fn with_fields(
+        &mut self,
+        cursor: Cursor<'a>,
+        row: &'static OpInfo,
+        operands: Operands,
+    ) -> ReadResult<usize> {
         let mut cursor = cursor;
         let start = cursor.position();
         let mut attributes = [const { None }; 5];
@@ -96,7 +101,7 @@ impl<'a> Parser<'a> {
     /// Reads the result type, ` T1`, at the end of the line. Returns `None` if the entry of the type had an error,
     /// which was reported.
     #[inline(always)]
-    fn result(&self, cursor: &mut Cursor<'a>) -> Read<Option<&Type>> {
+    fn result(&self, cursor: &mut Cursor<'a>) -> ReadResult<Option<&Type>> {
         cursor.space("a space and the type of the result, `T…`")?;
         let start = cursor.position();
         cursor.expect(b'T', "the type of the result, `T…`")?;
@@ -110,7 +115,12 @@ impl<'a> Parser<'a> {
 
     /// Reads all operands `N…`.
     #[inline(always)]
-    fn operands(&mut self, cursor: &mut Cursor<'a>, start: usize, row: &'static OpInfo) -> Read<Operands> {
+    fn operands(
+        &mut self,
+        cursor: &mut Cursor<'a>,
+        start: usize,
+        row: &'static OpInfo,
+    ) -> ReadResult<Operands> {
         let (mut operands, mut count) = (Operands::NONE, 0);
         loop {
             let before = cursor.position();
@@ -141,7 +151,7 @@ impl<'a> Parser<'a> {
         cursor: &mut Cursor<'a>,
         row: &OpInfo,
         attributes: &mut Attributes,
-    ) -> Read<Option<Cursor<'a>>> {
+    ) -> ReadResult<Option<Cursor<'a>>> {
         let mut literal = None;
         for (field, attribute) in row.fields.iter().zip(attributes) {
             match field.mic {
@@ -176,7 +186,7 @@ impl<'a> Parser<'a> {
     }
 
     #[inline(always)]
-    fn symbol_reference(&mut self, cursor: &mut Cursor<'a>) -> Read<Arc<str>> {
+    fn symbol_reference(&mut self, cursor: &mut Cursor<'a>) -> ReadResult<Arc<str>> {
         let start = cursor.position();
         cursor.expect(b'S', "a symbol, `S…`")?;
         let number = cursor.digits("the id of a symbol")?;
@@ -192,7 +202,7 @@ impl<'a> Parser<'a> {
 }
 
 #[inline(always)]
-fn operation(cursor: &mut Cursor<'_>) -> Read<&'static OpInfo> {
+fn operation(cursor: &mut Cursor<'_>) -> ReadResult<&'static OpInfo> {
     let start = cursor.position();
     match mnemonic(cursor) {
         Some(row) => Ok(row),
@@ -201,7 +211,7 @@ fn operation(cursor: &mut Cursor<'_>) -> Read<&'static OpInfo> {
 }
 
 #[cold]
-fn no_operation(mut cursor: Cursor<'_>, start: usize) -> Read<&'static OpInfo> {
+fn no_operation(mut cursor: Cursor<'_>, start: usize) -> ReadResult<&'static OpInfo> {
     let name = cursor.since(start);
     if name.is_empty() {
         return cursor.unexpected("an operation");
@@ -218,7 +228,7 @@ fn no_operation(mut cursor: Cursor<'_>, start: usize) -> Read<&'static OpInfo> {
 
 /// Reads `N1` if it is a whole token. A slice may begin with a dimension that has such a name.
 #[inline(always)]
-fn value(cursor: &mut Cursor<'_>) -> Read<Option<u64>> {
+fn value(cursor: &mut Cursor<'_>) -> ReadResult<Option<u64>> {
     if cursor.peek() != b'N' || !cursor.ahead(1).is_ascii_digit() {
         return Ok(None);
     }
@@ -230,7 +240,7 @@ fn value(cursor: &mut Cursor<'_>) -> Read<Option<u64>> {
 
 /// Reads the value of a field. Returns it and the position of its end.
 #[inline(never)]
-fn read_attribute(mut cursor: Cursor<'_>, field: &Field) -> Read<(Attribute, usize)> {
+fn read_attribute(mut cursor: Cursor<'_>, field: &Field) -> ReadResult<(Attribute, usize)> {
     let cursor = &mut cursor;
     let value = match field.kind {
         FieldKind::Flag if cursor.eat(b'0') => Attribute::Flag(false),
@@ -263,7 +273,7 @@ fn read_attribute(mut cursor: Cursor<'_>, field: &Field) -> Read<(Attribute, usi
 }
 
 /// Reads the elements of a constant and returns the values of its fields.
-fn constant(mut cursor: Cursor<'_>, ty: &Type, limits: &Limits) -> Read<Attributes> {
+fn constant(mut cursor: Cursor<'_>, ty: &Type, limits: &Limits) -> ReadResult<Attributes> {
     let needed = ty.shape.element_count().ok().and_then(|count| u64::try_from(count.as_literal()?).ok());
     let of = || ty.to_string();
     let data = cursor::data(&mut cursor, ty.dtype, Spaces::None, limits.literal, needed, &of)?;
@@ -275,7 +285,7 @@ fn constant(mut cursor: Cursor<'_>, ty: &Type, limits: &Limits) -> Read<Attribut
 }
 
 /// Reads `0:2:1,1:N:1`, or `[]` for a scalar.
-fn ranges(cursor: &mut Cursor<'_>) -> Read<Slice> {
+fn ranges(cursor: &mut Cursor<'_>) -> ReadResult<Slice> {
     let mut slice = Slice { starts: Vec::new(), ends: Vec::new(), steps: Vec::new() };
     if cursor.eat_str("[]") {
         return Ok(slice);

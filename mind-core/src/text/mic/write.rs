@@ -9,7 +9,7 @@ use crate::{
     ops::{Attribute, FieldKind, InMic},
     text::{
         Above, Comment,
-        write::{self, Written},
+        write::{self, PrintElement},
     },
     ty::Type,
 };

@@ -2,7 +2,7 @@
 
 use crate::{
     ir::{Inst, Module, Op, ValueId},
-    ops::{Class, Motion},
+    ops::{Motion, WorkClass},
 };
 
 /// For each value, whether it is a product that is only read with the rows and columns of its matrices swapped. An
@@ -62,8 +62,10 @@ pub(super) fn masks(module: &Module) -> Vec<ValueId> {
             let is_mask = row.is_some_and(|row| row.mask == Some(position));
             is_needed[operand.index()] |= !(is_mask || keeps_positive);
             is_stored[operand.index()] |= match inst.op.info().class {
-                Class::Kernel | Class::View | Class::Module => true,
-                Class::Input | Class::Constant | Class::Elementwise | Class::Reduction => false,
+                WorkClass::Kernel | WorkClass::View | WorkClass::Module => true,
+                WorkClass::Input | WorkClass::Constant | WorkClass::Elementwise | WorkClass::Reduction => {
+                    false
+                }
             };
         }
     }
@@ -72,8 +74,8 @@ pub(super) fn masks(module: &Module) -> Vec<ValueId> {
         let Some(mask) = map.row().mask else { continue };
         let z = inst.operands[mask];
         let is_computed = match module.inst(z).op.info().class {
-            Class::Elementwise | Class::Reduction | Class::Kernel => true,
-            Class::Input | Class::Constant | Class::View | Class::Module => false,
+            WorkClass::Elementwise | WorkClass::Reduction | WorkClass::Kernel => true,
+            WorkClass::Input | WorkClass::Constant | WorkClass::View | WorkClass::Module => false,
         };
         if let Some(h) = activation[z.index()].filter(|h| *h < value)
             && is_computed

@@ -1,7 +1,7 @@
 //! Suggestions for operations that break a rule: changes that make the shapes fit. Each candidate is tested by the
 //! inference rules.
 
-use super::lowering::{BodyLowering, Operand};
+use super::lowering::{BodyLowering, LoweredOperand};
 use crate::diag::Code;
 use crate::dim::Dim;
 use crate::ir::{Arrange, Op, Product, ValueId};
@@ -48,7 +48,12 @@ impl Tried {
 
 impl BodyLowering<'_> {
     /// The suggestion for an operation that breaks a rule.
-    pub(crate) fn advice(&self, tried: &Tried, error: &OpError, operands: &[Operand]) -> Option<String> {
+    pub(crate) fn advice(
+        &self,
+        tried: &Tried,
+        error: &OpError,
+        operands: &[LoweredOperand],
+    ) -> Option<String> {
         if matches!(error.code, Code::E2004 | Code::E2005 | Code::E4011) {
             return self.other_element_type(error, operands);
         }
@@ -76,15 +81,15 @@ impl BodyLowering<'_> {
         }
     }
 
-    fn ty(&self, operand: Operand) -> &Type {
+    fn ty(&self, operand: LoweredOperand) -> &Type {
         self.builder.ty(operand.0)
     }
 
-    fn operand(&self, operand: Operand) -> String {
+    fn operand(&self, operand: LoweredOperand) -> String {
         self.body.in_parentheses(operand.1, self.full_text(operand.1))
     }
 
-    fn elementwise_advice(&self, op: &Op, lhs: Operand, rhs: Operand) -> Option<String> {
+    fn elementwise_advice(&self, op: &Op, lhs: LoweredOperand, rhs: LoweredOperand) -> Option<String> {
         let (a, b) = (self.ty(lhs), self.ty(rhs));
         let fits = |a: &Type, b: &Type| infer(op, &[a, b]).is_ok();
         for (operand, is_left) in [(rhs, false), (lhs, true)] {
@@ -154,7 +159,7 @@ impl BodyLowering<'_> {
         Some(format!("{open}{comma}keepdims = true)"))
     }
 
-    fn product_advice(&self, op: &Op, lhs: Operand, rhs: Operand) -> Option<String> {
+    fn product_advice(&self, op: &Op, lhs: LoweredOperand, rhs: LoweredOperand) -> Option<String> {
         let (a, b) = (self.ty(lhs), self.ty(rhs));
         if a.rank() == 0 || b.rank() == 0 {
             return Some(format!("write `{} * {}`", self.operand(lhs), self.operand(rhs)));
@@ -192,7 +197,7 @@ impl BodyLowering<'_> {
         None
     }
 
-    fn reshape_advice(&self, shape: &Shape, x: Operand) -> Option<String> {
+    fn reshape_advice(&self, shape: &Shape, x: LoweredOperand) -> Option<String> {
         let from = &self.ty(x).shape;
         for axis in (0..shape.rank()).rev() {
             let mut others = shape.to_vec();
@@ -211,7 +216,7 @@ impl BodyLowering<'_> {
         Some(format!("write `[{count}]`, or extents with that product"))
     }
 
-    fn transpose_advice(&self, permutation: &[i64], x: Operand) -> Option<String> {
+    fn transpose_advice(&self, permutation: &[i64], x: LoweredOperand) -> Option<String> {
         let rank = self.ty(x).rank();
         let mut axes: Vec<i64> = (0..rank as i64).collect();
         match permutation {
@@ -229,7 +234,7 @@ impl BodyLowering<'_> {
         Some(format!("list each axis once, as in `{axes:?}`"))
     }
 
-    fn squeeze_advice(&self, axes: &[i64], x: Operand) -> Option<String> {
+    fn squeeze_advice(&self, axes: &[i64], x: LoweredOperand) -> Option<String> {
         let shape = &self.ty(x).shape;
         let ones: Vec<usize> = (0..shape.rank()).filter(|axis| shape[*axis].is_one()).collect();
         match &ones[..] {
@@ -239,7 +244,7 @@ impl BodyLowering<'_> {
         }
     }
 
-    fn convolution_advice(&self, op: &Op, x: Operand, f: Operand) -> Option<String> {
+    fn convolution_advice(&self, op: &Op, x: LoweredOperand, f: LoweredOperand) -> Option<String> {
         let (image, filter) = (self.ty(x), self.ty(f));
         if image.rank() == 3 && filter.rank() == 4 {
             let batch = expanded(image, &[0])?;
@@ -254,7 +259,7 @@ impl BodyLowering<'_> {
             ty.with_shape(axes.iter().map(|axis| ty.shape[*axis].clone()).collect())
         };
         let (to_image, to_filter) = ([0, 2, 3, 1], [2, 3, 1, 0]);
-        let text = |operand: Operand, axes: [usize; 4]| {
+        let text = |operand: LoweredOperand, axes: [usize; 4]| {
             format!("`transpose({}, {axes:?})`", self.full_text(operand.1))
         };
         let (turned_image, turned_filter) = (permuted(image, to_image), permuted(filter, to_filter));
@@ -274,8 +279,8 @@ impl BodyLowering<'_> {
     }
 
     /// The suggestion to convert an operand to the needed element type.
-    fn other_element_type(&self, error: &OpError, operands: &[Operand]) -> Option<String> {
-        let converted = |operand: Operand, dtype: DType| {
+    fn other_element_type(&self, error: &OpError, operands: &[LoweredOperand]) -> Option<String> {
+        let converted = |operand: LoweredOperand, dtype: DType| {
             let text = self.full_text(operand.1);
             if dtype.is_float()
                 && let Some(first) = self.integer_first_carry(&text)

@@ -13,7 +13,7 @@ use crate::ir::{Module, ValueId};
 use crate::ops::OpError;
 use crate::surface::ast::{Argument, Callee, ExprId, NodeKind, Number, NumberValue};
 use crate::surface::lower::builtins::arguments::match_arguments;
-use crate::surface::lower::builtins::foreign::Foreign;
+use crate::surface::lower::builtins::foreign::ForeignNames;
 use crate::surface::lower::builtins::foreign_arguments::ForeignArguments;
 use crate::surface::lower::builtins::operations::Operations;
 use crate::surface::lower::callees::callable::{
@@ -271,7 +271,12 @@ impl BodyLowering<'_> {
     }
 
     /// Matches arguments with formals and determines the dimension of each symbol.
-    fn bind(&mut self, callable: &Callable<'_>, arguments: &[Argument], expr: ExprId) -> Lowered<Bound> {
+    fn bind(
+        &mut self,
+        callable: &Callable<'_>,
+        arguments: &[Argument],
+        expr: ExprId,
+    ) -> Lowered<MatchedArguments> {
         let names: Vec<&str> = callable.formals.iter().map(|formal| formal.name.as_str()).collect();
         let call = self.body[expr].site;
         let matched = match_arguments(&callable.name, &names, names.len(), arguments, call)?;
@@ -289,7 +294,7 @@ impl BodyLowering<'_> {
                 }
             });
         }
-        let mut bound = Bound { values: Vec::new(), bindings, written: Vec::new() };
+        let mut bound = MatchedArguments { values: Vec::new(), bindings, written: Vec::new() };
         let (mut mistakes, mut start) = (Vec::new(), 0);
         for (formal, argument) in callable.formals.iter().zip(&given) {
             let inputs = start..start + formal.structure.leaves().len();
@@ -451,7 +456,7 @@ fn orders(count: usize) -> Vec<Vec<usize>> {
 }
 
 /// Arguments that match the formals.
-struct Bound {
+struct MatchedArguments {
     /// The tensors of all arguments, in order.
     values: Vec<ValueId>,
     bindings: Bindings,

@@ -10,7 +10,7 @@ use crate::diag::{Code, Diag};
 use crate::dim::Dim;
 use crate::ir::{Arrange, Guard, Made, Module, Nested, Op, Scan, ValueId};
 use crate::map::formula;
-use crate::number::Number;
+use crate::number::KnownNumber;
 use crate::surface::ast::{ExprId, NodeKind, Pattern};
 use crate::surface::lower::declarations::structure::Structure;
 use crate::surface::lower::values::attributes::Attributes;
@@ -178,15 +178,15 @@ impl BodyLowering<'_> {
             }
         }
         // Operands come before the instructions that read them.
-        let mut numbers: BTreeMap<ValueId, Number> = BTreeMap::new();
+        let mut numbers: BTreeMap<ValueId, KnownNumber> = BTreeMap::new();
         for value in needed {
             let inst = self.builder.inst(value);
-            let computed = || Number::apply(&inst.op, |at| numbers.get(&inst.operands[at]).copied());
-            let number = Number::of(inst).or_else(computed)?;
+            let computed = || KnownNumber::apply(&inst.op, |at| numbers.get(&inst.operands[at]).copied());
+            let number = KnownNumber::of(inst).or_else(computed)?;
             numbers.insert(value, number);
         }
         match numbers[&condition] {
-            Number::Bool(is_true) => Some(is_true),
+            KnownNumber::Bool(is_true) => Some(is_true),
             _ => None,
         }
     }

@@ -1,6 +1,6 @@
 //! The functions of the language, lowered to Core IR.
 
-use super::lowering::{BodyLowering, Operand};
+use super::lowering::{BodyLowering, LoweredOperand};
 use super::report::Spot;
 use crate::diag::{Code, Diag, Site};
 use crate::dim::{Dim, Overflow};
@@ -46,7 +46,7 @@ impl Operations for BodyLowering<'_> {
         &mut self,
         given: &CallArguments,
         op: Op,
-        operands: &[Operand],
+        operands: &[LoweredOperand],
         _: &[ExprId],
     ) -> Lowered<ValueId> {
         let spot = self.spot_of_call(given);
@@ -76,7 +76,7 @@ impl Operations for BodyLowering<'_> {
         self.with_part(part, self.values[value.index()].clone(), (value, expr))
     }
 
-    fn extent_of(&mut self, given: &CallArguments, x: Operand, axis: i64) -> Lowered<Dim> {
+    fn extent_of(&mut self, given: &CallArguments, x: LoweredOperand, axis: i64) -> Lowered<Dim> {
         let shape = &self.builder.ty(x.0).shape;
         let position = if axis < 0 { axis.saturating_add_unsigned(shape.len() as u64) } else { axis };
         let extent = usize::try_from(position).ok().and_then(|position| shape.get(position)).cloned();
@@ -103,7 +103,7 @@ impl BodyLowering<'_> {
     }
 
     /// The error for invalid attributes. Its site is the attribute.
-    fn unresolved(&self, given: &CallArguments, fault: &Unresolved, operands: &[Operand]) -> Stop {
+    fn unresolved(&self, given: &CallArguments, fault: &Unresolved, operands: &[LoweredOperand]) -> Stop {
         let attribute = |names: &[&str]| {
             let mut named = given.named().filter(|(name, _)| names.contains(name));
             // A default may be out of range; it has no site.

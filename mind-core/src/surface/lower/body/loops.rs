@@ -18,7 +18,7 @@ use crate::surface::lower::callees::callable::{MAX_INSTRUCTIONS, too_many};
 use crate::surface::lower::declarations::structure::{StructType, Structure};
 use crate::surface::lower::declarations::types::not_stacked;
 use crate::surface::lower::values::attributes::Attributes;
-use crate::surface::lower::values::expressions::{Bound, Expressions};
+use crate::surface::lower::values::expressions::{BoundNames, Expressions};
 use crate::surface::lower::values::lower::Lower;
 use crate::surface::lower::values::tensors::Tensors;
 use crate::surface::lower::values::{Binding, Lowered, Stop, Value};
@@ -100,7 +100,7 @@ impl BodyLowering<'_> {
     }
 
     /// Lowers the head of a loop.
-    fn head(&mut self, of: &Loop, expr: ExprId) -> Lowered<Head> {
+    fn head(&mut self, of: &Loop, expr: ExprId) -> Lowered<LoopOperands> {
         let over = match of.end {
             Some(end) => Value::Tensor(self.integers(of.over, end, expr)?),
             None => self.values[of.over.index()].clone(),
@@ -116,7 +116,7 @@ impl BodyLowering<'_> {
             }
         };
         let checkpoint = self.checkpoint(of.options.checkpoint)?;
-        Ok(Head { carry, first, element, iterated: over.leaves(), checkpoint })
+        Ok(LoopOperands { carry, first, element, iterated: over.leaves(), checkpoint })
     }
 
     /// The steps between two carries that derivatives keep; 0 if the head of the loop does not set it.
@@ -351,7 +351,7 @@ impl BodyLowering<'_> {
 
     pub(crate) fn bind_pattern(&mut self, pattern: &Pattern, value: Value, expr: ExprId) {
         self.sees_in(pattern, &value);
-        let Bound { names, mistakes } = self.bound_by(pattern, value, expr);
+        let BoundNames { names, mistakes } = self.bound_by(pattern, value, expr);
         mistakes.into_iter().for_each(|mistake| self.report(mistake.into()));
         for (name, value) in names {
             self.keep_local(name, &value);
@@ -537,7 +537,7 @@ enum Move {
 }
 
 /// The operands of a loop that its head specifies.
-struct Head {
+struct LoopOperands {
     carry: Structure,
     first: Vec<ValueId>,
     element: Structure,

@@ -9,7 +9,7 @@ use crate::build::Builder;
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::ir::{Inst, Nested, ValueId};
 use crate::surface::ast::{Argument, Body, Callee, ExprId, Home, Pattern};
-use crate::surface::lower::builtins::foreign::Foreign;
+use crate::surface::lower::builtins::foreign::ForeignNames;
 use crate::surface::lower::callees::table::Scope;
 use crate::surface::lower::declarations::lowered::{Local, Origin, Seen};
 use crate::surface::lower::declarations::signature::Signature;
@@ -20,7 +20,7 @@ use crate::surface::lower::values::literals::{LiteralId, Literals};
 use crate::surface::lower::values::lower::Lower;
 use crate::surface::lower::values::pullbacks::Pullback;
 use crate::surface::lower::values::templates;
-use crate::surface::lower::values::{Lowered, Names, Value};
+use crate::surface::lower::values::{Lowered, Value, VariableScopes};
 use crate::ty::DType;
 
 /// A body that is being lowered to a module.
@@ -34,7 +34,7 @@ pub(crate) struct BodyLowering<'a> {
     /// The value of each node that has been lowered.
     pub(crate) values: Vec<Value>,
     pub(crate) literals: Literals,
-    pub(crate) names: Names,
+    pub(crate) names: VariableScopes,
     /// The templates whose bodies are being lowered, innermost last.
     pub(crate) frames: Vec<Frame<'a>>,
     /// The pullbacks whose bodies are being lowered, innermost last.
@@ -176,7 +176,7 @@ pub(crate) type OpenPullback = Pullback<ValueId, Outside>;
 pub(crate) type Frame<'a> = templates::Frame<ValueId, CallData<'a>>;
 
 /// An operand with its expression.
-pub(crate) type Operand = (ValueId, ExprId);
+pub(crate) type LoweredOperand = (ValueId, ExprId);
 
 impl Expressions for BodyLowering<'_> {
     type Tensor = ValueId;
@@ -215,7 +215,7 @@ impl Lower for BodyLowering<'_> {
         &mut self.values
     }
 
-    fn names_mut(&mut self) -> &mut Names {
+    fn names_mut(&mut self) -> &mut VariableScopes {
         &mut self.names
     }
 
@@ -280,7 +280,7 @@ impl Lower for BodyLowering<'_> {
     }
 }
 
-impl Foreign for BodyLowering<'_> {
+impl ForeignNames for BodyLowering<'_> {
     fn is_unbound(&self, name: &str) -> bool {
         self.names.get(name).is_none() && self.dims().get(name).is_none()
     }
@@ -304,7 +304,7 @@ impl<'a> BodyLowering<'a> {
             made: Vec::new(),
             values: Vec::with_capacity(body.nodes.len()),
             literals: Literals::default(),
-            names: Names::default(),
+            names: VariableScopes::default(),
             frames: Vec::new(),
             pullbacks: Vec::new(),
             loops: Vec::new(),

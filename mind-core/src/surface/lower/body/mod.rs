@@ -29,10 +29,10 @@ use crate::diag::{Code, Diag, Diags, Site};
 use crate::ir::ValueId;
 use crate::surface::ast::{BinaryOp, Body, Callee, ExprId, Node, NodeKind, Path, Template};
 use crate::surface::habits;
-use crate::surface::lower::builtins::foreign::Foreign;
+use crate::surface::lower::builtins::foreign::ForeignNames;
 use crate::surface::lower::builtins::operations::Operations;
 use crate::surface::lower::callees::table::{Compiled, Scope};
-use crate::surface::lower::declarations::lowered::{Local, Source};
+use crate::surface::lower::declarations::lowered::{Local, LoweredModule};
 use crate::surface::lower::declarations::names::undefined;
 use crate::surface::lower::declarations::signature::Signature;
 use crate::surface::lower::declarations::structure::Structure;
@@ -90,7 +90,7 @@ pub(crate) fn lower_body(table: Scope<'_>, signature: &Signature, body: &Body) -
         let names = (0..made.len()).map(|value| value_names.remove(&ValueId::new(value))).collect();
         let updates = updated.iter().enumerate().filter(|(_, updated)| **updated).map(|(i, _)| i).collect();
         Compiled {
-            source: Source { module: builder.finish(outputs), sites, names, derived },
+            source: LoweredModule { module: builder.finish(outputs), sites, names, derived },
             result,
             updates,
             seen,

@@ -18,7 +18,7 @@ use crate::surface::lower::declarations::structure::Structure;
 use crate::surface::lower::values::lower::Lower;
 use crate::surface::lower::values::pullbacks::Pullbacks;
 use crate::surface::lower::values::tensors::Tensors;
-use crate::surface::lower::values::{Binding, Lowered, Names, Stop, Value};
+use crate::surface::lower::values::{Binding, Lowered, Stop, Value, VariableScopes};
 
 impl Pullbacks for BodyLowering<'_> {
     type PullbackData = Outside;
@@ -50,7 +50,7 @@ impl Pullbacks for BodyLowering<'_> {
             result,
             operands,
         };
-        let (mut names_inside, mut flows_to) = (Names::default(), Vec::new());
+        let (mut names_inside, mut flows_to) = (VariableScopes::default(), Vec::new());
         for ((name, value), structure) in parameters.into_iter().zip(structures) {
             let is_known = matches!(value, Value::Poison | Value::Literal(_) | Value::Word(_));
             let value = if is_known { value } else { self.inputs_of(&name, &structure) };

@@ -9,7 +9,7 @@ use crate::diag::{Code, Diag, Site};
 use crate::dim::{Bindings, Dim, Symbol};
 use crate::surface::ast::{ExprId, FieldValue, Path};
 use crate::surface::habits;
-use crate::surface::lower::builtins::foreign::Foreign;
+use crate::surface::lower::builtins::foreign::ForeignNames;
 use crate::surface::lower::declarations::names::undefined;
 use crate::surface::lower::declarations::structure::{Definition, Field, Structure};
 use crate::surface::lower::values::expressions::Expressions;

@@ -1,6 +1,6 @@
 //! Parts of values that are replaced: `x[i] = value`, `replace(x[i], value)`.
 
-use super::lowering::{BodyLowering, Operand};
+use super::lowering::{BodyLowering, LoweredOperand};
 use super::records::ParameterPart;
 use super::report::Spot;
 use super::subscripts::{Indexed, Taken, slice_of};
@@ -124,9 +124,9 @@ impl BodyLowering<'_> {
     fn leaf_with_part(
         &mut self,
         spot: &Spot,
-        whole: Operand,
+        whole: LoweredOperand,
         taken: &[Taken],
-        (mut new, value): Operand,
+        (mut new, value): LoweredOperand,
         of_part: Shape,
     ) -> Lowered<ValueId> {
         let shape = self.builder.ty(whole.0).shape.clone();
@@ -148,10 +148,10 @@ impl BodyLowering<'_> {
     fn replaced_along(
         &mut self,
         spot: &Spot,
-        whole: Operand,
+        whole: LoweredOperand,
         axes: &[usize],
         taken: &[Taken],
-        new: Operand,
+        new: LoweredOperand,
     ) -> Lowered<ValueId> {
         let Some((axis, rest)) = axes.split_first() else { return Ok(new.0) };
         let Taken { start, end, from, .. } = &taken[*axis];

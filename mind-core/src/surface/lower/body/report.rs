@@ -1,7 +1,7 @@
 //! Emission of instructions for expressions. Broken rules are reported in the user's terms.
 
 use super::advice::Tried;
-use super::lowering::{BodyLowering, Operand};
+use super::lowering::{BodyLowering, LoweredOperand};
 use crate::diag::{Diag, Site};
 use crate::ir::{Op, ValueId};
 use crate::ops::{Focus, OpError};
@@ -50,7 +50,7 @@ impl Spot {
 
 impl BodyLowering<'_> {
     /// Emits an instruction. Returns an error for the rule that it breaks, if any.
-    pub(crate) fn emit(&mut self, spot: &Spot, op: Op, operands: &[Operand]) -> Lowered<ValueId> {
+    pub(crate) fn emit(&mut self, spot: &Spot, op: Op, operands: &[LoweredOperand]) -> Lowered<ValueId> {
         let ids: Vec<_> = operands.iter().map(|(value, _)| *value).collect();
         let tried = Tried::of(&op);
         match self.builder.push(op, &ids) {
@@ -68,7 +68,7 @@ impl BodyLowering<'_> {
         &mut self,
         spot: &Spot,
         ops: Vec<Op>,
-        operands: Vec<Operand>,
+        operands: Vec<LoweredOperand>,
     ) -> Lowered<ValueId> {
         let mut operands = operands;
         for op in ops {
@@ -79,7 +79,12 @@ impl BodyLowering<'_> {
     }
 
     /// The error for an operation that breaks a rule.
-    fn broken_rule(&self, spot: &Spot, mut error: OpError, (tried, operands): (&Tried, &[Operand])) -> Diag {
+    fn broken_rule(
+        &self,
+        spot: &Spot,
+        mut error: OpError,
+        (tried, operands): (&Tried, &[LoweredOperand]),
+    ) -> Diag {
         error.label = spot.label.unwrap_or(error.label);
         let whole = self.body[spot.expr].site;
         let site = spot.operator.unwrap_or_else(|| match &error.focus {
@@ -108,7 +113,7 @@ impl BodyLowering<'_> {
     }
 
     /// Adds a note with the origin of an extent, unless the error already has it.
-    pub(crate) fn add_origin(&self, diag: &mut Diag, (value, expr): Operand, axis: usize) {
+    pub(crate) fn add_origin(&self, diag: &mut Diag, (value, expr): LoweredOperand, axis: usize) {
         let extent = &self.builder.ty(value).shape[axis];
         let (what, site) = match origin(self.builder.insts(), value, axis) {
             // The inputs in the pullback of a template are not parameters of this function.

@@ -1,12 +1,12 @@
 //! Index expressions: `x[0, 1..3, .., -1]`.
 
-use super::lowering::{BodyLowering, Operand};
+use super::lowering::{BodyLowering, LoweredOperand};
 use super::report::Spot;
 use crate::diag::{Code, Diag, Site};
 use crate::dim::{Dim, Overflow};
 use crate::ir::{Op, Rows, Slice, ValueId};
 use crate::surface::ast::{ExprId, Subscript, SubscriptKind, new_axes};
-use crate::surface::lower::builtins::foreign::Foreign;
+use crate::surface::lower::builtins::foreign::ForeignNames;
 use crate::surface::lower::declarations::structure::Structure;
 use crate::surface::lower::values::attributes::Attributes;
 use crate::surface::lower::values::expressions::Expressions;
@@ -18,7 +18,7 @@ use crate::written::{expanded, part, resolve, squeeze};
 /// The value that is indexed: a tensor, or a stack of structs.
 pub(super) struct Indexed {
     /// The tensor, or the first one of the stack.
-    pub(super) operand: Operand,
+    pub(super) operand: LoweredOperand,
     /// The extents of the axes that may be indexed.
     pub(super) axes: Vec<Dim>,
     /// The type in messages.
@@ -34,7 +34,7 @@ pub(super) struct Taken {
     /// Whether it is an index, which drops the axis.
     index: bool,
     /// The position of the first element, if the program computes it. `start` is then 0.
-    pub(super) from: Option<Operand>,
+    pub(super) from: Option<LoweredOperand>,
 }
 
 impl Taken {
@@ -119,7 +119,7 @@ impl BodyLowering<'_> {
     }
 
     /// Emits the elements taken from each axis of a tensor.
-    fn part(&mut self, spot: &Spot, operand: Operand, taken: Vec<Taken>) -> Lowered<ValueId> {
+    fn part(&mut self, spot: &Spot, operand: LoweredOperand, taken: Vec<Taken>) -> Lowered<ValueId> {
         let shape = self.builder.ty(operand.0).shape.clone();
         let computed = taken.iter().enumerate().filter_map(|(axis, taken)| {
             // The start is 0, so the end is the number of elements.
@@ -147,9 +147,9 @@ impl BodyLowering<'_> {
     pub(super) fn counted(
         &mut self,
         spot: &Spot,
-        operand: Operand,
+        operand: LoweredOperand,
         axis: usize,
-        (from, count): (Operand, &Dim),
+        (from, count): (LoweredOperand, &Dim),
     ) -> Lowered<ValueId> {
         let mut shape = self.builder.ty(operand.0).shape.to_vec();
         shape[axis] = count.clone();
@@ -338,7 +338,7 @@ impl BodyLowering<'_> {
     }
 
     /// The integer of rank 0 that an expression computes when the program runs.
-    fn computed(&self, expr: ExprId) -> Option<Operand> {
+    fn computed(&self, expr: ExprId) -> Option<LoweredOperand> {
         let Value::Tensor(value) = self.values[expr.index()] else { return None };
         let ty = self.builder.ty(value);
         (ty.rank() == 0 && ty.dtype.is_integer()).then_some((value, expr))

@@ -1,6 +1,6 @@
 //! Instructions for literals whose dtype is known, and comparison of values with declared types.
 
-use super::lowering::{BodyLowering, Operand};
+use super::lowering::{BodyLowering, LoweredOperand};
 use super::report::Spot;
 use crate::diag::{Code, Diag, Site};
 use crate::ir::{self, Const, ValueId};
@@ -21,7 +21,7 @@ impl Tensors for BodyLowering<'_> {
         &mut self,
         (op, label): (Op, &'static str),
         operator: Option<Site>,
-        operands: &[Operand],
+        operands: &[LoweredOperand],
         expr: ExprId,
     ) -> Lowered<ValueId> {
         let types: Vec<&Type> = operands.iter().map(|(value, _)| self.builder.ty(*value)).collect();
@@ -45,7 +45,7 @@ impl Tensors for BodyLowering<'_> {
         self.emit(&spot, ir::Op::Const(constant), &[])
     }
 
-    fn filled_part(&mut self, number: Operand, shape: Shape, expr: ExprId) -> Lowered<ValueId> {
+    fn filled_part(&mut self, number: LoweredOperand, shape: Shape, expr: ExprId) -> Lowered<ValueId> {
         let ops = resolve(&spread(shape.to_vec()), &[self.builder.ty(number.0)]);
         self.emit_each(&self.spot_of_literal(expr), ops.expect("every extent is written"), vec![number])
     }

@@ -8,7 +8,7 @@ use crate::grad::{Cotangent, GradientOptions};
 use crate::jacobian::{Mode, Side};
 use crate::ops::Profile;
 use crate::surface::ast::{Argument, Callee, ExprId, GradientKind, Transform, TransformKind};
-use crate::surface::lower::callees::callable::{Callable, Formal, Step, StepKind};
+use crate::surface::lower::callees::callable::{Callable, Formal, TransformStep, TransformStepKind};
 use crate::surface::lower::declarations::lowered::GradientTarget;
 use crate::surface::lower::declarations::signature::{gradient_targets, listed_targets, not_pure};
 use crate::surface::lower::declarations::structure::Structure;
@@ -82,9 +82,15 @@ fn targets(callable: &Callable<'_>, transform: &Transform) -> Result<Vec<Gradien
 
 impl Callable<'_> {
     /// Adds a step with these targets.
-    fn add(&mut self, transform: &Transform, kind: StepKind, dropped: usize, targets: Vec<GradientTarget>) {
+    fn add(
+        &mut self,
+        transform: &Transform,
+        kind: TransformStepKind,
+        dropped: usize,
+        targets: Vec<GradientTarget>,
+    ) {
         let (label, function, site) = (transform.kind.name(), self.name.clone(), transform.site);
-        self.steps.push(Step { kind, dropped, label, function, site, targets });
+        self.steps.push(TransformStep { kind, dropped, label, function, site, targets });
     }
 
     /// Adds a dimension, with the first free name among `name`, `name1`, ….
@@ -136,7 +142,7 @@ fn associative_scan<'a>(
         (formal.written, formal.site) = (formal.structure.to_string(), Site::Nowhere);
     }
     callable.result = with_axis(&callable.result, &extent, 0, "the result", site, &mut |_| ())?;
-    callable.add(transform, StepKind::AssociativeScan { extent, reverse }, 0, Vec::new());
+    callable.add(transform, TransformStepKind::AssociativeScan { extent, reverse }, 0, Vec::new());
     Ok(callable)
 }
 
@@ -194,7 +200,7 @@ fn reverse<'a>(
             values
         }
     };
-    callable.add(transform, StepKind::Reverse(options), dropped, targets);
+    callable.add(transform, TransformStepKind::Reverse(options), dropped, targets);
     Ok(callable)
 }
 
@@ -228,7 +234,7 @@ fn forward<'a>(
             result.leaves().len()
         }
     };
-    callable.add(transform, StepKind::Forward, dropped, targets);
+    callable.add(transform, TransformStepKind::Forward, dropped, targets);
     Ok(callable)
 }
 
@@ -250,7 +256,7 @@ fn jacobian<'a>(
     let mut results = Vec::new();
     let refused = |overflow: Overflow| Diag::new(Code::E1008, transform.site, overflow.to_string());
     callable.result = blocks(&callable.result, transform, &targets, &mut results).map_err(refused)?;
-    callable.add(transform, StepKind::Jacobian { results, mode }, 0, targets);
+    callable.add(transform, TransformStepKind::Jacobian { results, mode }, 0, targets);
     Ok(callable)
 }
 
@@ -320,7 +326,7 @@ fn batched<'a>(
     callable.result = with_axis(&callable.result, &extent, out, &what, transform.site, &mut |axis| {
         outs.push(axis);
     })?;
-    callable.add(transform, StepKind::Batch { axes, out: outs, extent }, 0, targets);
+    callable.add(transform, TransformStepKind::Batch { axes, out: outs, extent }, 0, targets);
     Ok(callable)
 }
 

@@ -1,8 +1,8 @@
 //! Calls of the functions of the language, as read in functions and in expressions.
 
 use super::arguments::match_arguments;
-use super::foreign::Foreign;
-use super::{Builtin, Function, find};
+use super::foreign::ForeignNames;
+use super::{Builtin, BuiltinFunction, find};
 use crate::diag::{Code, Diag};
 use crate::dim::Dim;
 use crate::ir::{Operands, Reduction};
@@ -18,7 +18,7 @@ use crate::written::{self, AttributeForm, Op, Own};
 
 /// A call of a function of the language.
 #[derive(Clone, Debug)]
-pub(crate) enum Call {
+pub(crate) enum BuiltinCall {
     /// An operation on tensors.
     Operation(Op, Vec<ExprId>),
     /// An elementwise function; on literals it may be a literal.
@@ -35,7 +35,7 @@ pub(crate) enum Call {
     Replace { part: ExprId, value: ExprId },
 }
 
-impl Call {
+impl BuiltinCall {
     /// The operands whose structs are taken field by field. Also the operation that combines the results of the fields,
     /// if the result is not a struct.
     pub(crate) fn by_field(&self) -> Option<(&[ExprId], Option<Map>)> {
@@ -80,7 +80,7 @@ impl CallArguments {
     /// Whether the operands are passed in a list.
     pub(crate) fn is_of_list(&self) -> bool {
         let builtin = find(self.name).map(|builtin| builtin.function);
-        matches!(builtin, Some(Function::Operation(function)) if function.list)
+        matches!(builtin, Some(BuiltinFunction::Operation(function)) if function.list)
     }
 
     /// The arguments that are given, by the names that the rules use for attributes. These are the names of the
@@ -97,14 +97,14 @@ impl CallArguments {
 }
 
 /// Reading of calls of the functions of the language.
-pub(crate) trait ReadCalls: Attributes + Foreign {
+pub(crate) trait ReadCalls: Attributes + ForeignNames {
     /// Matches the arguments of a call and reads its attributes.
     fn read_call(
         &self,
         builtin: &'static Builtin,
         arguments: &[Argument],
         expr: ExprId,
-    ) -> Lowered<(Call, CallArguments)> {
+    ) -> Lowered<(BuiltinCall, CallArguments)> {
         let Builtin { name, formals, required, function } = builtin;
         let read = || {
             let matched = match_arguments(name, formals, *required, arguments, self.site(expr))?;
@@ -116,15 +116,15 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
         read().map_err(|stop| self.as_written_here(stop, builtin, arguments, expr))
     }
 
-    fn call_of(&self, function: Function, given: &CallArguments) -> Lowered<Call> {
+    fn call_of(&self, function: BuiltinFunction, given: &CallArguments) -> Lowered<BuiltinCall> {
         let x = given.required(0);
         let (op, operands) = match function {
-            Function::Operation(function) => {
+            BuiltinFunction::Operation(function) => {
                 // A conversion to the element type of a tensor whose type is not known.
                 if let [AttributeForm::DType] = function.attributes
                     && let Value::Word(Word::ElementsOf(like)) = self.value(given.required(1))
                 {
-                    return Ok(Call::Operation(Op::Own(Own::ConvertedLike), vec![x, *like]));
+                    return Ok(BuiltinCall::Operation(Op::Own(Own::ConvertedLike), vec![x, *like]));
                 }
                 let operands = match function.list {
                     true => self.listed(given)?,
@@ -137,28 +137,34 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
                 let attributes = attributes.collect::<Lowered<_>>()?;
                 ((function.make)(written::GivenAttributes(attributes)), operands)
             }
-            Function::Reduce(reduce) => {
+            BuiltinFunction::Reduce(reduce) => {
                 let axes = self.reduced_axes(reduce, given)?;
                 (Op::Reduce(reduce, Reduction { axes, keepdims: self.keepdims(given)? }), vec![x])
             }
-            Function::Over(op) => {
+            BuiltinFunction::Over(op) => {
                 let axes = given.arguments[1].map(|axes| self.axes_attribute(axes)).transpose()?;
                 (op(Reduction { axes, keepdims: self.keepdims(given)? }), vec![x])
             }
-            Function::Map(map) => {
+            BuiltinFunction::Map(map) => {
                 let operands = (0..map.row().arity()).map(|position| given.required(position)).collect();
-                return Ok(Call::Map(map, operands));
+                return Ok(BuiltinCall::Map(map, operands));
             }
-            Function::Zeros => return Ok(Call::Filled { one: false, shape: self.dims_attribute(x)? }),
-            Function::Ones => return Ok(Call::Filled { one: true, shape: self.dims_attribute(x)? }),
-            Function::Full => {
-                return Ok(Call::Full { shape: self.dims_attribute(x)?, value: given.required(1) });
+            BuiltinFunction::Zeros => {
+                return Ok(BuiltinCall::Filled { one: false, shape: self.dims_attribute(x)? });
             }
-            Function::Extent => {
-                return Ok(Call::Extent { x, axis: self.integer_attribute(given.required(1))? });
+            BuiltinFunction::Ones => {
+                return Ok(BuiltinCall::Filled { one: true, shape: self.dims_attribute(x)? });
             }
-            Function::Replace => return Ok(Call::Replace { part: x, value: given.required(1) }),
-            Function::OneHot => {
+            BuiltinFunction::Full => {
+                return Ok(BuiltinCall::Full { shape: self.dims_attribute(x)?, value: given.required(1) });
+            }
+            BuiltinFunction::Extent => {
+                return Ok(BuiltinCall::Extent { x, axis: self.integer_attribute(given.required(1))? });
+            }
+            BuiltinFunction::Replace => {
+                return Ok(BuiltinCall::Replace { part: x, value: given.required(1) });
+            }
+            BuiltinFunction::OneHot => {
                 let count = self.dim_attribute(given.required(1))?;
                 let (dtype, like) = match given.arguments[2] {
                     None => (Some(DType::F32), None),
@@ -169,12 +175,12 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
                     },
                 };
                 let operands = [x].into_iter().chain(like).collect();
-                return Ok(Call::Composite(written::one_hot(count, dtype), operands));
+                return Ok(BuiltinCall::Composite(written::one_hot(count, dtype), operands));
             }
-            Function::ZerosLike => (Op::Own(Own::FilledLike { one: false }), vec![x]),
-            Function::OnesLike => (Op::Own(Own::FilledLike { one: true }), vec![x]),
+            BuiltinFunction::ZerosLike => (Op::Own(Own::FilledLike { one: false }), vec![x]),
+            BuiltinFunction::OnesLike => (Op::Own(Own::FilledLike { one: true }), vec![x]),
         };
-        Ok(Call::Operation(op, operands))
+        Ok(BuiltinCall::Operation(op, operands))
     }
 
     /// The tensors in the list that is the first argument of a call.
@@ -202,7 +208,9 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
         let user = body.user(array).map(|user| &body[user].kind);
         let Some(NodeKind::Call { callee, arguments, .. }) = user else { return false };
         let name = callee.to_string();
-        let Some(Builtin { function: Function::Operation(function), .. }) = find(&name) else { return false };
+        let Some(Builtin { function: BuiltinFunction::Operation(function), .. }) = find(&name) else {
+            return false;
+        };
         let is_first = |argument: &&Argument| match &argument.name {
             Some(name) => *name == function.formals[0],
             None => true,
@@ -247,4 +255,4 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
     }
 }
 
-impl<E: Expressions + Foreign> ReadCalls for E {}
+impl<E: Expressions + ForeignNames> ReadCalls for E {}

@@ -15,7 +15,7 @@ use crate::surface::lower::values::{Stop, Value};
 use crate::ty::MAX_RANK;
 
 /// The meaning of names and calls of other libraries in this language.
-pub(crate) trait Foreign: ForeignReductions {
+pub(crate) trait ForeignNames: ForeignReductions {
     /// Whether no item and no variable of the program has this name.
     fn is_unbound(&self, name: &str) -> bool;
 

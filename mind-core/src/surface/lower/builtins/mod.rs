@@ -18,21 +18,21 @@ pub(crate) struct Builtin {
     /// The names of the arguments, the required ones first.
     pub(crate) formals: &'static [&'static str],
     pub(crate) required: usize,
-    pub(crate) function: Function,
+    pub(crate) function: BuiltinFunction,
 }
 
 impl Builtin {
     /// Whether the first argument is a list of tensors.
     pub(crate) fn takes_list(&self) -> bool {
-        matches!(self.function, Function::Operation(function) if function.list)
+        matches!(self.function, BuiltinFunction::Operation(function) if function.list)
     }
 }
 
 /// The kind of a function.
 #[derive(Clone, Copy)]
-pub(crate) enum Function {
+pub(crate) enum BuiltinFunction {
     /// An operation.
-    Operation(&'static written::Function),
+    Operation(&'static written::WrittenFunction),
     Reduce(Reduce),
     /// Any other operation over axes.
     Over(fn(written::Reduction) -> Op),
@@ -51,35 +51,45 @@ const REDUCTION: &[&str] = &["x", "axes", "keepdims"];
 
 /// The functions that make literals.
 const LITERALS: &[Builtin] = &[
-    builtin("zeros", &["shape"], 1, Function::Zeros),
-    builtin("ones", &["shape"], 1, Function::Ones),
-    builtin("full", &["shape", "c"], 2, Function::Full),
-    builtin("zeros_like", &["x"], 1, Function::ZerosLike),
-    builtin("ones_like", &["x"], 1, Function::OnesLike),
-    builtin("extent", &["x", "axis"], 2, Function::Extent),
+    builtin("zeros", &["shape"], 1, BuiltinFunction::Zeros),
+    builtin("ones", &["shape"], 1, BuiltinFunction::Ones),
+    builtin("full", &["shape", "c"], 2, BuiltinFunction::Full),
+    builtin("zeros_like", &["x"], 1, BuiltinFunction::ZerosLike),
+    builtin("ones_like", &["x"], 1, BuiltinFunction::OnesLike),
+    builtin("extent", &["x", "axis"], 2, BuiltinFunction::Extent),
 ];
 
 /// The functions that consist of several operations.
 const COMPOSITES: &[Builtin] = &[
-    builtin("one_hot", &["indices", "n", "dtype"], 2, Function::OneHot),
-    builtin("replace", &["part", "value"], 2, Function::Replace),
+    builtin("one_hot", &["indices", "n", "dtype"], 2, BuiltinFunction::OneHot),
+    builtin("replace", &["part", "value"], 2, BuiltinFunction::Replace),
 ];
 
 /// The operations over axes whose result or operand has a fixed element type.
 const OVER: &[Builtin] = &[
-    builtin("argmax", REDUCTION, 1, Function::Over(|over| Op::ArgReduce(ArgReduce::Max, over))),
-    builtin("argmin", REDUCTION, 1, Function::Over(|over| Op::ArgReduce(ArgReduce::Min, over))),
-    builtin("any", REDUCTION, 1, Function::Over(|reduction| Op::Own(Own::Truths { all: false, reduction }))),
-    builtin("all", REDUCTION, 1, Function::Over(|reduction| Op::Own(Own::Truths { all: true, reduction }))),
+    builtin("argmax", REDUCTION, 1, BuiltinFunction::Over(|over| Op::ArgReduce(ArgReduce::Max, over))),
+    builtin("argmin", REDUCTION, 1, BuiltinFunction::Over(|over| Op::ArgReduce(ArgReduce::Min, over))),
+    builtin(
+        "any",
+        REDUCTION,
+        1,
+        BuiltinFunction::Over(|reduction| Op::Own(Own::Truths { all: false, reduction })),
+    ),
+    builtin(
+        "all",
+        REDUCTION,
+        1,
+        BuiltinFunction::Over(|reduction| Op::Own(Own::Truths { all: true, reduction })),
+    ),
 ];
 
 /// The functions that are a single operation.
 static OPERATIONS: [Builtin; FUNCTIONS.len()] = {
-    let mut builtins = [const { builtin("", REDUCTION, 1, Function::Zeros) }; FUNCTIONS.len()];
+    let mut builtins = [const { builtin("", REDUCTION, 1, BuiltinFunction::Zeros) }; FUNCTIONS.len()];
     let mut next = 0;
     while next < builtins.len() {
         let function = &FUNCTIONS[next];
-        let kind = Function::Operation(function);
+        let kind = BuiltinFunction::Operation(function);
         builtins[next] = builtin(function.name, function.formals, function.required, kind);
         next += 1;
     }
@@ -93,7 +103,8 @@ static MAPS: [Option<Builtin>; Map::ALL.len()] = {
     while next < builtins.len() {
         let row = Map::ALL[next].row();
         if let Some(name) = row.function() {
-            builtins[next] = Some(builtin(name, row.formals, row.arity(), Function::Map(Map::ALL[next])));
+            builtins[next] =
+                Some(builtin(name, row.formals, row.arity(), BuiltinFunction::Map(Map::ALL[next])));
         }
         next += 1;
     }
@@ -103,11 +114,11 @@ static MAPS: [Option<Builtin>; Map::ALL.len()] = {
 /// The reductions.
 static REDUCTIONS: [Builtin; Reduce::ALL.len()] = {
     let mut builtins =
-        [const { builtin("", REDUCTION, 1, Function::Reduce(Reduce::ALL[0])) }; Reduce::ALL.len()];
+        [const { builtin("", REDUCTION, 1, BuiltinFunction::Reduce(Reduce::ALL[0])) }; Reduce::ALL.len()];
     let mut next = 0;
     while next < builtins.len() {
         let reduce = Reduce::ALL[next];
-        builtins[next] = builtin(reduce.row().function, REDUCTION, 1, Function::Reduce(reduce));
+        builtins[next] = builtin(reduce.row().function, REDUCTION, 1, BuiltinFunction::Reduce(reduce));
         next += 1;
     }
     builtins
@@ -117,7 +128,7 @@ const fn builtin(
     name: &'static str,
     formals: &'static [&'static str],
     required: usize,
-    function: Function,
+    function: BuiltinFunction,
 ) -> Builtin {
     Builtin { name, formals, required, function }
 }

@@ -2,7 +2,7 @@
 //! of operations, and structs are taken field by field.
 
 use super::Builtin;
-use super::calls::{Call, CallArguments, ReadCalls};
+use super::calls::{BuiltinCall, CallArguments, ReadCalls};
 use crate::diag::{Code, Diag, Site};
 use crate::dim::Dim;
 use crate::map::Map;
@@ -213,21 +213,21 @@ pub(crate) trait Operations: ReadCalls + Tensors {
         self.operation(&CallArguments::array(expr), Op::Own(Own::Stack { axis: 0 }), elements)
     }
 
-    fn value_of_call(&mut self, call: Call, given: &CallArguments) -> Lowered<Value<Self::Tensor>> {
+    fn value_of_call(&mut self, call: BuiltinCall, given: &CallArguments) -> Lowered<Value<Self::Tensor>> {
         let expr = given.expr;
         match call {
-            Call::Operation(op, operands) => self.operation(given, op, &operands),
-            Call::Map(map, operands) => match self.applied(map, &operands, expr) {
+            BuiltinCall::Operation(op, operands) => self.operation(given, op, &operands),
+            BuiltinCall::Map(map, operands) => match self.applied(map, &operands, expr) {
                 Some(literal) => Ok(Value::Literal(literal)),
                 None => self.operation(given, Op::Map(map), &operands),
             },
-            Call::Extent { x, axis } => {
+            BuiltinCall::Extent { x, axis } => {
                 let x = self.operand(x)?;
                 let extent = self.extent_of(given, x, axis)?;
                 Ok(Value::Literal(self.literals_mut().dim(extent, expr)))
             }
-            Call::Replace { part, value } => self.replaced(part, value, expr),
-            Call::Composite(steps, of) => {
+            BuiltinCall::Replace { part, value } => self.replaced(part, value, expr),
+            BuiltinCall::Composite(steps, of) => {
                 let mut values =
                     of.iter().map(|operand| self.operand(*operand)).collect::<Lowered<Vec<_>>>()?;
                 for CompositeOp { op, operands } in steps {
@@ -236,10 +236,10 @@ pub(crate) trait Operations: ReadCalls + Tensors {
                 }
                 Ok(Value::Tensor(values[values.len() - 1].0))
             }
-            Call::Filled { one, shape } => {
+            BuiltinCall::Filled { one, shape } => {
                 Ok(Value::Literal(self.literals_mut().zero_or_one(one, Shape::new(shape), expr)))
             }
-            Call::Full { shape, value } => {
+            BuiltinCall::Full { shape, value } => {
                 if let Value::Literal(id) = *self.value(value)
                     && self.literals().is_number(id)
                 {
@@ -265,7 +265,11 @@ pub(crate) trait Operations: ReadCalls + Tensors {
 
     /// Lowers a function that is called with structs. It is applied to each field; a sum, or a largest or smallest
     /// element, is then combined over all fields.
-    fn over_fields(&mut self, call: &Call, given: &CallArguments) -> Lowered<Option<Value<Self::Tensor>>> {
+    fn over_fields(
+        &mut self,
+        call: &BuiltinCall,
+        given: &CallArguments,
+    ) -> Lowered<Option<Value<Self::Tensor>>> {
         let Some((operands, combine)) = call.by_field() else { return Ok(None) };
         let fields =
             self.by_field(given.name, operands, &mut |lowering| lowering.value_of_call(call.clone(), given))?;

@@ -8,12 +8,12 @@ use crate::canon::Canonical;
 use crate::diag::{Code, Diag, Site};
 use crate::dim::{Bindings, Dim, Symbol};
 use crate::grad::{
-    AutodiffError, Gradient, GradientOptions, Made, Wrt, canonical, differentiate, push_forward,
+    AutodiffError, Gradient, GradientOptions, GradientOrigin, Wrt, canonical, differentiate, push_forward,
 };
 use crate::ir::{Module, ValueId};
 use crate::jacobian::{Mode, Side, jacobian};
 use crate::ops::OpError;
-use crate::surface::lower::declarations::lowered::{GradientTarget, Origin, Source};
+use crate::surface::lower::declarations::lowered::{GradientTarget, LoweredModule, Origin};
 use crate::surface::lower::declarations::signature::{Signature, SignatureParameter};
 use crate::surface::lower::declarations::structure::Structure;
 
@@ -32,9 +32,9 @@ pub(crate) struct Callable<'a> {
     pub(crate) updates: Vec<usize>,
     pub(crate) module: &'a Module,
     /// The source of the module, if it is known.
-    pub(crate) source: Option<&'a Source>,
+    pub(crate) source: Option<&'a LoweredModule>,
     /// The transforms to apply to the function of the module, innermost first.
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<TransformStep>,
 }
 
 /// A parameter of a callee, for which a call must give an argument.
@@ -48,8 +48,8 @@ pub(crate) struct Formal {
 }
 
 /// A transform that makes one function from another.
-pub(crate) struct Step {
-    pub(crate) kind: StepKind,
+pub(crate) struct TransformStep {
+    pub(crate) kind: TransformStepKind,
     /// The number of leading outputs of the transformed module that are not requested.
     pub(crate) dropped: usize,
     pub(crate) label: &'static str,
@@ -58,8 +58,8 @@ pub(crate) struct Step {
     pub(crate) targets: Vec<GradientTarget>,
 }
 
-/// The change that a [`Step`] makes to a module.
-pub(crate) enum StepKind {
+/// The change that a [`TransformStep`] makes to a module.
+pub(crate) enum TransformStepKind {
     /// Appends gradients to the outputs.
     Reverse(GradientOptions),
     /// Appends tangents to the outputs.
@@ -150,14 +150,14 @@ impl Callable<'_> {
     }
 }
 
-impl Step {
+impl TransformStep {
     /// Transforms a module. Also returns the origin of each value, as far as it is known. Extents that are known in the
     /// call are given.
     fn run(
         &self,
         module: &Canonical,
         known: &Bindings,
-    ) -> Result<(Module, Vec<Option<Made>>), AutodiffError> {
+    ) -> Result<(Module, Vec<Option<GradientOrigin>>), AutodiffError> {
         let refused = |error: &OpError| AutodiffError::of(error, error.to_string());
         let count = |extent: &Dim| {
             let extent = extent.substitute(known);
@@ -165,9 +165,9 @@ impl Step {
         };
         let of = |gradient: Gradient| (gradient.module.into_verified().into_module(), gradient.made);
         match &self.kind {
-            StepKind::Reverse(options) => differentiate(module, options).map(of),
-            StepKind::Forward => push_forward(module, &self.wrt()).map(of),
-            StepKind::Jacobian { results, mode } => {
+            TransformStepKind::Reverse(options) => differentiate(module, options).map(of),
+            TransformStepKind::Forward => push_forward(module, &self.wrt()).map(of),
+            TransformStepKind::Jacobian { results, mode } => {
                 let side = |target: &GradientTarget| Side {
                     members: target.inputs.clone(),
                     is_flat: matches!(target.structure, Structure::Struct(_)),
@@ -177,12 +177,12 @@ impl Step {
                 let zero_ok = |input| wrt.iter().any(|wrt| wrt.input.index() == input && wrt.zero_ok);
                 Ok((jacobian(module, results, &inputs, zero_ok, *mode)?, Vec::new()))
             }
-            StepKind::Batch { axes, out, extent } => {
+            TransformStepKind::Batch { axes, out, extent } => {
                 let Batched { module, made_for } =
                     batch_along(module, axes, out, &count(extent)?).map_err(|error| refused(&error))?;
-                Ok((module, made_for.into_iter().map(|value| Some(Made::Copy(value))).collect()))
+                Ok((module, made_for.into_iter().map(|value| Some(GradientOrigin::Copy(value))).collect()))
             }
-            StepKind::AssociativeScan { extent, reverse } => {
+            TransformStepKind::AssociativeScan { extent, reverse } => {
                 let module = associative_scan(module, &count(extent)?, *reverse);
                 Ok((module.map_err(|error| refused(&error))?, Vec::new()))
             }
@@ -195,10 +195,12 @@ impl Step {
 }
 
 /// The origin of a value of a gradient.
-pub(crate) fn of_gradient(made: Made, primal: &[Option<Origin>]) -> Option<Origin> {
+pub(crate) fn of_gradient(made: GradientOrigin, primal: &[Option<Origin>]) -> Option<Origin> {
     match made {
-        Made::Copy(value) => primal[value.index()],
-        Made::Back(value) => primal[value.index()].map(|origin| Origin { derivative: true, ..origin }),
+        GradientOrigin::Copy(value) => primal[value.index()],
+        GradientOrigin::Back(value) => {
+            primal[value.index()].map(|origin| Origin { derivative: true, ..origin })
+        }
     }
 }
 
@@ -223,7 +225,7 @@ pub(crate) enum Differentiation {
     Gradient(Diag),
 }
 
-impl Step {
+impl TransformStep {
     fn diag(&self, error: &AutodiffError) -> Diag {
         GradientTarget::diag(
             &self.targets,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::surface::lower::declarations::lowered::{Local, Seen, Source};
+use crate::surface::lower::declarations::lowered::{Local, LoweredModule, Seen};
 use crate::surface::lower::declarations::signature::Signature;
 use crate::surface::lower::declarations::structure::Structure;
 use crate::surface::lower::declarations::types::DimNames;
@@ -41,7 +41,7 @@ pub(crate) struct Entry {
 
 /// A body that has been lowered.
 pub(crate) struct Compiled {
-    pub(crate) source: Source,
+    pub(crate) source: LoweredModule,
     pub(crate) result: Structure,
     pub(crate) updates: Vec<usize>,
     pub(crate) seen: Vec<Seen>,

@@ -84,7 +84,7 @@ pub struct Function {
     /// The gradient function that `#[grad(…)]` asks for.
     pub gradient: Option<GradientRequest>,
     /// The module of its body; `None` where an error in it has been reported.
-    pub program: Option<Source>,
+    pub program: Option<LoweredModule>,
     /// The names that its body binds, in source order, without those bound in templates that it calls.
     pub locals: Vec<Local>,
 }
@@ -191,7 +191,7 @@ impl GradientTarget {
 
 /// A module, and the origins of its instructions.
 #[derive(Clone, Debug)]
-pub struct Source {
+pub struct LoweredModule {
     /// The inputs are the parameters; a struct is passed as its fields in order, named as `p.w`. The outputs are the
     /// leaves of the result in order, then the final versions of [`Function::updates`].
     pub module: Module,
@@ -213,7 +213,7 @@ pub struct Origin {
     pub derivative: bool,
 }
 
-impl Source {
+impl LoweredModule {
     /// The origin of a value.
     pub fn origin(&self, value: ValueId) -> Origin {
         let own = || Origin { site: self.sites[value.index()], derivative: false };

@@ -12,43 +12,43 @@ pub(crate) struct Order {
 /// Orders nodes by the dependencies `needs` of each. Nodes with lower indices come first where the order is free.
 pub(crate) fn order(needs: &[Vec<usize>]) -> Order {
     #[derive(Clone, Copy, PartialEq)]
-    enum State {
+    enum Visit {
         New,
         Open,
         Visited,
     }
-    let mut states = vec![State::New; needs.len()];
+    let mut states = vec![Visit::New; needs.len()];
     let mut found = Order { nodes: Vec::new(), cycles: Vec::new() };
     for root in 0..needs.len() {
-        if states[root] != State::New {
+        if states[root] != Visit::New {
             continue;
         }
-        states[root] = State::Open;
+        states[root] = Visit::Open;
         // The path from the root: each node, with the number of its dependencies that have been followed.
         let mut path = vec![(root, 0)];
         while let Some((node, followed)) = path.last_mut() {
             let node = *node;
             match needs[node].get(*followed) {
                 None => {
-                    states[node] = State::Visited;
+                    states[node] = Visit::Visited;
                     found.nodes.push(node);
                     path.pop();
                 }
                 Some(&next) => {
                     *followed += 1;
                     match states[next] {
-                        State::New => {
-                            states[next] = State::Open;
+                        Visit::New => {
+                            states[next] = Visit::Open;
                             path.push((next, 0));
                         }
-                        State::Open => {
+                        Visit::Open => {
                             let start = path.iter().position(|(open, _)| *open == next).unwrap_or_default();
                             let cycle: Vec<_> = path[start..].iter().map(|(node, _)| *node).collect();
                             if !found.cycles.iter().flatten().any(|node| cycle.contains(node)) {
                                 found.cycles.push(cycle);
                             }
                         }
-                        State::Visited => {}
+                        Visit::Visited => {}
                     }
                 }
             }

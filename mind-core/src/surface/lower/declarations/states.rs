@@ -15,7 +15,7 @@ use crate::surface::parse_block;
 use crate::ty::{Shape, Type};
 
 /// A struct of the library, as parsed from the library's text.
-pub(crate) struct State {
+pub(crate) struct OptimiserState {
     file: &'static str,
     pub(crate) item: ast::Struct,
 }
@@ -26,12 +26,12 @@ pub(crate) fn is_path(name: &Callee) -> bool {
 }
 
 /// The library struct that a path names.
-pub(crate) fn find(name: &Callee) -> Option<State> {
+pub(crate) fn find(name: &Callee) -> Option<OptimiserState> {
     let [file] = &name.path[..] else { return None };
     let (file, text) = standard::structure(&file.to_string(), &name.name.to_string())?;
     let block = parse_block(text.parse().expect("the library's text is tokens")).0;
     let item = block.structs.into_iter().next().expect("a struct of the library is one");
-    Some(State { file, item })
+    Some(OptimiserState { file, item })
 }
 
 /// The type in `<…>` after a library struct. A single name was parsed as a dimension and is converted to a type here.
@@ -59,7 +59,7 @@ pub(crate) fn undefined(file: &str, name: &Callee) -> Diag {
     }
 }
 
-impl State {
+impl OptimiserState {
     /// Whether a type is an instance of this struct.
     pub(crate) fn is(&self, ty: &StructType) -> bool {
         ty.over().is_some_and(|(file, _)| file == self.file) && ty.name == self.item.name

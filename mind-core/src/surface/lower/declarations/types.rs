@@ -306,7 +306,7 @@ impl DimNames {
     }
 
     /// The library struct that a path names, unless the program imports an item by that path.
-    pub(crate) fn state(&self, name: &Callee) -> Option<states::State> {
+    pub(crate) fn state(&self, name: &Callee) -> Option<states::OptimiserState> {
         let text = name.to_string();
         let is_imported = self.structs.contains_key(&text) || self.is_unread(&text);
         if is_imported { None } else { states::find(name) }
@@ -316,7 +316,7 @@ impl DimNames {
     pub(crate) fn state_type(
         &self,
         name: &Callee,
-        state: states::State,
+        state: states::OptimiserState,
         over: Result<TypeExpr, &[DimExpr]>,
         site: Site,
     ) -> Result<StructType, Unknown> {

@@ -9,7 +9,7 @@ use crate::ir::{External, Op, Own};
 use crate::ops::MOST_OF_EXTERN;
 use crate::surface::ast::Extern;
 use crate::surface::lower::callees::table::{Compiled, Entry, Table};
-use crate::surface::lower::declarations::lowered::Source;
+use crate::surface::lower::declarations::lowered::LoweredModule;
 use crate::surface::lower::declarations::signature::{Signature, function_signature};
 use crate::surface::lower::declarations::structure::Structure;
 use crate::surface::lower::declarations::types::DimNames;
@@ -75,7 +75,7 @@ fn compile(item: &Extern, signature: &Signature) -> Result<Compiled, Box<Diag>> 
     }
     let sites: Vec<Site> = signature.inputs.iter().map(|input| input.site).chain([signature.site]).collect();
     let names = vec![None; sites.len()];
-    let source = Source { module: builder.finish([value]), sites, names, derived: BTreeMap::new() };
+    let source = LoweredModule { module: builder.finish([value]), sites, names, derived: BTreeMap::new() };
     Ok(Compiled { source, result: Structure::Value(result.clone()), updates: Vec::new(), seen: Vec::new() })
 }
 

@@ -21,7 +21,7 @@ use crate::surface::lower::declarations::types::DimNames;
 #[derive(Clone, Debug, Default)]
 pub struct Library {
     /// The functions and templates, each once. One comes after those that it calls.
-    pub functions: Vec<Foreign>,
+    pub functions: Vec<ImportedItem>,
     /// The item of each import of the program.
     pub imported: Vec<Imported>,
     /// The blocks of all these items. A block comes after those whose structs and constants it uses.
@@ -72,7 +72,7 @@ pub struct ForeignBlock {
 
 /// A function or template of another block, and the meaning of the names in it.
 #[derive(Clone, Debug)]
-pub struct Foreign {
+pub struct ImportedItem {
     /// The function or template. If it has an error, which is reported in its own block, it has no body.
     pub item: ForeignItem,
     /// The functions that it calls: the name that it uses, and the index in [`Library::functions`].

@@ -29,7 +29,7 @@ use crate::surface::lower::declarations::types::DimNames;
 
 /// How programs are lowered.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Lowering<'a> {
+pub(crate) struct ProgramLowering<'a> {
     /// The functions that the program may import.
     pub(crate) library: Option<&'a Library>,
     /// Whether each call becomes an instruction that holds the body of the callee. Otherwise it is inlined.
@@ -37,7 +37,7 @@ pub(crate) struct Lowering<'a> {
 }
 
 /// Lowers a block.
-pub(crate) fn lower_block(block: &ast::Block, options: Lowering<'_>) -> (Lowered, Diags) {
+pub(crate) fn lower_block(block: &ast::Block, options: ProgramLowering<'_>) -> (Lowered, Diags) {
     let library = options.library;
     let mut diags = Diags::new();
     let unread: Vec<_> = unread(&block.unread, &block.imports, library);
@@ -70,7 +70,8 @@ pub(crate) fn lower_block(block: &ast::Block, options: Lowering<'_>) -> (Lowered
             function.body.iter_mut().for_each(|body| templates.inline(body, found));
         }
     }
-    let calls: Vec<Vec<Call>> = functions.iter().map(|function| calls(function, table.scope(0))).collect();
+    let calls: Vec<Vec<FunctionCall>> =
+        functions.iter().map(|function| calls(function, table.scope(0))).collect();
     let own = |callee: &usize| *callee < functions.len();
     let needs: Vec<Vec<usize>> =
         calls.iter().map(|calls| calls.iter().map(|call| call.callee).filter(own).collect()).collect();
@@ -100,7 +101,7 @@ pub(crate) fn lower_block(block: &ast::Block, options: Lowering<'_>) -> (Lowered
 }
 
 /// Lowers a closure.
-pub(crate) fn lower_closure(closure: &ast::Closure, options: Lowering<'_>) -> (Lowered, Diags) {
+pub(crate) fn lower_closure(closure: &ast::Closure, options: ProgramLowering<'_>) -> (Lowered, Diags) {
     let library = options.library;
     let mut diags = Diags::new();
     let unread = unread(&[], &closure.imports, library);
@@ -176,19 +177,19 @@ fn public_function(function: &ast::Function, entry: Entry) -> Option<Function> {
 }
 
 /// A call of a function of the block.
-struct Call {
+struct FunctionCall {
     callee: usize,
     site: Site,
 }
 
-fn calls(function: &ast::Function, table: Scope<'_>) -> Vec<Call> {
+fn calls(function: &ast::Function, table: Scope<'_>) -> Vec<FunctionCall> {
     let call = |(callee, site): (&ast::Callee, Site)| {
-        Some(Call { callee: table.position(&callee.to_string())?, site })
+        Some(FunctionCall { callee: table.position(&callee.to_string())?, site })
     };
     function.body.iter().flat_map(ast::Body::callees_here).filter_map(call).collect()
 }
 
-fn cycle_diag(functions: &[ast::Function], calls: &[Vec<Call>], cycle: &[usize]) -> Diag {
+fn cycle_diag(functions: &[ast::Function], calls: &[Vec<FunctionCall>], cycle: &[usize]) -> Diag {
     let names: Vec<_> = cycle.iter().map(|position| functions[*position].name.to_string()).collect();
     let site_of_call = |from: usize, to: usize| {
         calls[from].iter().find(|call| call.callee == to).map_or(Site::Nowhere, |call| call.site)

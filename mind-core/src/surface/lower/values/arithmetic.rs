@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use mind_shape::match_dtype;
 
 use super::expressions::Expressions;
-use super::literals::{Class, Literal, LiteralId, LiteralKind};
+use super::literals::{Literal, LiteralClass, LiteralId, LiteralKind};
 use super::scalars::Scalar;
 use super::{Lowered, Stop, Value, Word};
 use crate::data::TensorData;
@@ -36,7 +36,7 @@ pub(crate) trait ReadLiterals: Expressions {
             (Some(a), Some(b)) => (a == b).then_some(Some(a)),
         };
         let (Some(class), Some(dtype)) = (class, dtype) else {
-            let integer = if a.class == Class::Integer { lhs } else { rhs };
+            let integer = if a.class == LiteralClass::Integer { lhs } else { rhs };
             let message = format!(
                 "`{}`: element types differ: {} is {}, {} is {}",
                 op.symbol(),
@@ -84,7 +84,7 @@ pub(crate) trait ReadLiterals: Expressions {
     /// Makes an array literal of numbers and arrays.
     fn array(&mut self, elements: &[ExprId], expr: ExprId) -> Lowered<Value<Self::Tensor>> {
         let mut ids = Vec::new();
-        let (mut class, mut dtype) = (Class::Any, None);
+        let (mut class, mut dtype) = (LiteralClass::Any, None);
         let mut extents: Option<Vec<i64>> = None;
         let (mut known, mut has_packs) = (true, false);
         for element in elements {
@@ -123,8 +123,9 @@ pub(crate) trait ReadLiterals: Expressions {
                     self.text(*element),
                     self.literals().describe(id)
                 );
-                let help =
-                    self.literals().rewrite(id, if class == Class::Float { DType::F32 } else { DType::I64 });
+                let help = self
+                    .literals()
+                    .rewrite(id, if class == LiteralClass::Float { DType::F32 } else { DType::I64 });
                 return Err(Diag { help, ..Diag::new(Code::E2004, site, message) }.into());
             }
             if let Some(first) = extents.as_ref().filter(|first| **first != own) {

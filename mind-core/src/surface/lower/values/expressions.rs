@@ -10,7 +10,7 @@ use crate::surface::ast::{
     BinaryOp, Body, Callee, ExprId, FieldPattern, FieldValue, NodeKind, Number, NumberValue, Pattern,
     Transposed,
 };
-use crate::surface::lower::declarations::states::State;
+use crate::surface::lower::declarations::states::OptimiserState;
 use crate::surface::lower::declarations::structure::{Defined, Definition, StructType};
 use crate::surface::lower::declarations::types::DimNames;
 use crate::ty::DType;
@@ -175,7 +175,7 @@ pub(crate) trait Expressions {
     fn given_state(
         &self,
         name: &Callee,
-        state: &State,
+        state: &OptimiserState,
         written: &[FieldValue],
         base: Option<ExprId>,
     ) -> Lowered<Defined> {
@@ -261,7 +261,7 @@ pub(crate) trait Expressions {
         pattern: &'p Pattern,
         value: Value<Self::Tensor>,
         expr: ExprId,
-    ) -> Bound<'p, Self::Tensor> {
+    ) -> BoundNames<'p, Self::Tensor> {
         let (mut names, mut mistakes) = (Vec::new(), Vec::new());
         let value = match value {
             Value::Word(_) => {
@@ -311,7 +311,7 @@ pub(crate) trait Expressions {
                 }
             }
         }
-        Bound { names, mistakes }
+        BoundNames { names, mistakes }
     }
 
     /// The error E2001 for a word or truth value where a value is needed.
@@ -337,7 +337,7 @@ pub(crate) trait Expressions {
 }
 
 /// The names that a pattern binds, and the errors in the pattern.
-pub(crate) struct Bound<'p, T> {
+pub(crate) struct BoundNames<'p, T> {
     /// The names with their values; poison where the pattern does not fit.
     pub(crate) names: Vec<(&'p Ident, Value<T>)>,
     /// The errors.

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::dim::Dim;
 use crate::ir::ValueId;
-use crate::map::{Map, Shapes};
+use crate::map::{Map, ShapeRule};
 use crate::surface::ast::{BinaryOp, ExprId, Number, NumberValue, Plain};
 use crate::ty::{DType, Shape};
 
@@ -21,7 +21,7 @@ pub(crate) struct Literal {
     pub(crate) kind: LiteralKind,
     /// The expression of the literal.
     pub(crate) expr: ExprId,
-    pub(crate) class: Class,
+    pub(crate) class: LiteralClass,
     /// The dtype that a suffix in it specifies.
     pub(crate) dtype: Option<DType>,
     /// The extents, if it consists of numbers and arrays only.
@@ -63,7 +63,7 @@ impl Literal {
 
     /// Whether it may be an element of an array. Unknown integers may be, because a shape is a list of dimensions.
     pub(crate) fn stands_in_arrays(&self) -> bool {
-        self.extents.is_some() && (self.known || self.class != Class::Float)
+        self.extents.is_some() && (self.known || self.class != LiteralClass::Float)
     }
 
     /// Whether it is a single number.
@@ -74,7 +74,7 @@ impl Literal {
 
 /// The class of the dtypes that a literal can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Class {
+pub(crate) enum LiteralClass {
     Integer,
     Float,
     /// Zeros and ones.
@@ -84,7 +84,7 @@ pub(crate) enum Class {
     Truth,
 }
 
-impl Class {
+impl LiteralClass {
     /// The class of arithmetic on both; `None` if the two do not combine.
     pub(crate) fn meet(self, other: Self) -> Option<Self> {
         match (self, other) {
@@ -135,8 +135,8 @@ impl Literals {
 
     pub(crate) fn number(&mut self, number: Number, expr: ExprId) -> LiteralId {
         let class = match number.value {
-            NumberValue::Integer(_) => Class::Integer,
-            NumberValue::Float(_) => Class::Float,
+            NumberValue::Integer(_) => LiteralClass::Integer,
+            NumberValue::Float(_) => LiteralClass::Float,
         };
         let dtype = number.suffix;
         let kind = LiteralKind::Number(number);
@@ -146,7 +146,7 @@ impl Literals {
     pub(crate) fn dim(&mut self, dim: Dim, expr: ExprId) -> LiteralId {
         let known = dim.as_literal().is_some();
         let (kind, extents) = (LiteralKind::Dim(dim), Some(Vec::new()));
-        self.add(Literal { kind, expr, class: Class::Extent, dtype: None, extents, known })
+        self.add(Literal { kind, expr, class: LiteralClass::Extent, dtype: None, extents, known })
     }
 
     /// Adds the value of a constant that is not a dimension.
@@ -159,7 +159,7 @@ impl Literals {
 
     pub(crate) fn truth(&mut self, truth: bool, expr: ExprId) -> LiteralId {
         let (kind, extents) = (LiteralKind::Truth(truth), Some(Vec::new()));
-        self.add(Literal { kind, expr, class: Class::Truth, dtype: None, extents, known: true })
+        self.add(Literal { kind, expr, class: LiteralClass::Truth, dtype: None, extents, known: true })
     }
 
     /// Applies a prefix operator to a literal; `None` if the result is not a literal.
@@ -177,14 +177,14 @@ impl Literals {
         let (row, of) = (map.row(), || operands.iter().map(|operand| self.get(*operand)));
         // Both dtypes are tested: a conversion to `f32` keeps `f32` but not `f64`.
         let keeps = |dtype| row.takes(dtype) && row.result(dtype) == dtype;
-        let is_own = keeps(DType::F32) && keeps(DType::F64) && row.shapes != Shapes::Choice;
+        let is_own = keeps(DType::F32) && keeps(DType::F64) && row.shapes != ShapeRule::Choice;
         if !is_own || !(map == Map::SIGN || of().all(Literal::is_number)) {
             return None;
         }
-        let class = of().try_fold(Class::Any, |class, operand| class.meet(operand.class))?;
+        let class = of().try_fold(LiteralClass::Any, |class, operand| class.meet(operand.class))?;
         let class = match (class, row.takes(DType::I64)) {
-            (Class::Truth, _) | (Class::Integer, false) => return None,
-            (Class::Extent, false) => Class::Float,
+            (LiteralClass::Truth, _) | (LiteralClass::Integer, false) => return None,
+            (LiteralClass::Extent, false) => LiteralClass::Float,
             (class, _) => class,
         };
         let mut suffixes = of().filter_map(|operand| operand.dtype);
@@ -209,7 +209,7 @@ impl Literals {
         let value = NumberValue::Integer(i64::from(one));
         let number = Number { text: if one { "1" } else { "0" }.to_owned(), value, suffix: None };
         let value = self.number(number, expr);
-        self.list[value.0].class = Class::Any;
+        self.list[value.0].class = LiteralClass::Any;
         self.filled(value, shape, expr)
     }
 
@@ -224,9 +224,9 @@ impl Literals {
     pub(crate) fn default_dtype(&self, id: LiteralId) -> DType {
         let literal = self.get(id);
         literal.dtype.unwrap_or(match literal.class {
-            Class::Integer | Class::Extent => DType::I64,
-            Class::Float | Class::Any => DType::F32,
-            Class::Truth => DType::Bool,
+            LiteralClass::Integer | LiteralClass::Extent => DType::I64,
+            LiteralClass::Float | LiteralClass::Any => DType::F32,
+            LiteralClass::Truth => DType::Bool,
         })
     }
 
@@ -334,7 +334,7 @@ impl Literals {
     }
 
     /// The class of the dtypes that it can have without a suffix.
-    pub(crate) fn class(&self, id: LiteralId) -> Class {
+    pub(crate) fn class(&self, id: LiteralId) -> LiteralClass {
         self.get(id).class
     }
 

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use proc_macro2::Ident;
 
-use super::expressions::{Bound, Expressions};
+use super::expressions::{BoundNames, Expressions};
 use super::patterns::fields_in;
-use super::{Binding, Lowered, MAX_TUPLE_DEPTH, MAX_TUPLE_LEAVES, Names, Record, Stop, Value};
+use super::{Binding, Lowered, MAX_TUPLE_DEPTH, MAX_TUPLE_LEAVES, Record, Stop, Value, VariableScopes};
 use crate::diag::{Code, Diag, Diags};
 use crate::surface::ast::{ExprId, Pattern};
 use crate::surface::lower::declarations::structure::StructType;
@@ -18,7 +18,7 @@ pub(crate) trait Lower: Expressions {
     fn values_mut(&mut self) -> &mut Vec<Value<Self::Tensor>>;
 
     /// The variables in scope.
-    fn names_mut(&mut self) -> &mut Names<Self::Tensor>;
+    fn names_mut(&mut self) -> &mut VariableScopes<Self::Tensor>;
 
     /// The errors so far.
     fn diags_mut(&mut self) -> &mut Diags;
@@ -75,7 +75,7 @@ pub(crate) trait Lower: Expressions {
     /// Binds the names in a pattern.
     fn bind(&mut self, pattern: &Pattern, value: Value<Self::Tensor>, expr: ExprId) {
         self.sees_in(pattern, &value);
-        let Bound { names, mistakes } = self.bound_by(pattern, value, expr);
+        let BoundNames { names, mistakes } = self.bound_by(pattern, value, expr);
         mistakes.into_iter().for_each(|mistake| self.report(mistake.into()));
         for (name, value) in names {
             self.note_binding(name, &value);

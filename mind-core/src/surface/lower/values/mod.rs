@@ -224,7 +224,7 @@ pub(crate) enum Binding<T = ValueId> {
 }
 
 /// The variables in scope. Each name has a stack of bindings, the innermost last.
-pub(crate) struct Names<T = ValueId> {
+pub(crate) struct VariableScopes<T = ValueId> {
     bindings: BTreeMap<String, Vec<Binding<T>>>,
     /// The names of all current bindings, in the order in which they were bound.
     bound: Vec<String>,
@@ -232,13 +232,13 @@ pub(crate) struct Names<T = ValueId> {
     scopes: Vec<usize>,
 }
 
-impl<T> Default for Names<T> {
+impl<T> Default for VariableScopes<T> {
     fn default() -> Self {
         Self { bindings: BTreeMap::new(), bound: Vec::new(), scopes: Vec::new() }
     }
 }
 
-impl<T> Names<T> {
+impl<T> VariableScopes<T> {
     pub(crate) fn bind(&mut self, name: String, binding: Binding<T>) {
         self.bindings.entry(name.clone()).or_default().push(binding);
         self.bound.push(name);

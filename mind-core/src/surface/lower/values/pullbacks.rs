@@ -4,7 +4,7 @@
 use std::mem;
 
 use super::lower::Lower;
-use super::{Lowered, Names, Stop, Value};
+use super::{Lowered, Stop, Value, VariableScopes};
 use crate::diag::{Code, Diag, Site};
 use crate::surface::ast::{ExprId, Pattern};
 use crate::ty::DType;
@@ -14,7 +14,7 @@ pub(crate) struct Pullback<T, FormData> {
     /// The function or template.
     pub(crate) name: String,
     /// The names inside the pullback. While the body is lowered: the names around it.
-    pub(crate) names: Names<T>,
+    pub(crate) names: VariableScopes<T>,
     /// The result and its cotangent; `None` if there is an error in the result or in a parameter.
     pub(crate) result: Option<[Value<T>; 2]>,
     /// The floating-point parameters, in order, with their values. A constant argument has none, and its cotangent is

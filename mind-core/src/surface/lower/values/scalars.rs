@@ -3,7 +3,7 @@
 use mind_shape::match_dtype;
 
 use crate::ir::{Const, Op};
-pub(crate) use crate::number::Number as Scalar;
+pub(crate) use crate::number::KnownNumber as Scalar;
 use crate::surface::ast::{BinaryOp, Number, NumberValue};
 use crate::ty::{DType, Shape};
 

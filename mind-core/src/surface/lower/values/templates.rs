@@ -17,7 +17,7 @@ use super::literals::LiteralId;
 use super::lower::Lower;
 use super::params::{ParameterRef, Params, ReadParams, TakesParams};
 use super::patterns::{declared_names, packs, symbol};
-use super::{Binding, Lowered, Names, Record, Stop, Value, Word};
+use super::{Binding, Lowered, Record, Stop, Value, VariableScopes, Word};
 use crate::diag::{Code, Diag, Site};
 use crate::dim::Dim;
 use crate::surface::ast::{
@@ -39,7 +39,7 @@ pub(crate) struct Frame<T, FormData> {
     /// The value of each parameter; poison where an error hides it.
     pub(crate) values: Vec<Value<T>>,
     /// The variables in scope around the call.
-    pub(crate) outside: Names<T>,
+    pub(crate) outside: VariableScopes<T>,
     /// The names that dimensions in the body may use.
     pub(crate) dims: DimNames,
     /// The element types of the template's type variables.
@@ -228,7 +228,7 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
             enter,
             site: is_call.then_some(self.site(enter)),
             values: Vec::new(),
-            outside: Names::default(),
+            outside: VariableScopes::default(),
             dims: DimNames::default(),
             elements: BTreeMap::new(),
             fields: fields.ok().flatten(),
@@ -312,7 +312,7 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
     fn bind_arguments(
         &mut self,
         frame: &mut Frame<Self::Tensor, Self::FormData>,
-    ) -> Option<Names<Self::Tensor>> {
+    ) -> Option<VariableScopes<Self::Tensor>> {
         let template = &*frame.template.clone();
         let (mut deduced, mut is_sound) = (Deduced::default(), true);
         let mut values = vec![Value::Poison; template.parameters.len()];
@@ -353,7 +353,7 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
             let checked = self.check_computed_extent(template, computed, &dims);
             checked.map_err(|stop| self.report(stop)).ok()?;
         }
-        let mut names = Names::default();
+        let mut names = VariableScopes::default();
         for (position, (parameter, value)) in template.parameters.iter().zip(&values).enumerate() {
             let otherwise = Self::bound_otherwise(&frame.form_data, position);
             let binding = otherwise.unwrap_or_else(|| Binding::Local(value.clone()));
@@ -364,9 +364,12 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
     }
 
     /// Binds the names of a template whose arguments are unknown.
-    fn bind_unknown(&mut self, frame: &mut Frame<Self::Tensor, Self::FormData>) -> Names<Self::Tensor> {
+    fn bind_unknown(
+        &mut self,
+        frame: &mut Frame<Self::Tensor, Self::FormData>,
+    ) -> VariableScopes<Self::Tensor> {
         let template = &*frame.template;
-        let mut names = Names::default();
+        let mut names = VariableScopes::default();
         for parameter in &template.parameters {
             names.bind(Self::key(&parameter.name), Binding::Local(Value::Poison));
         }
