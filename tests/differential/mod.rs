@@ -12,7 +12,7 @@ use mind_core::{
     canon::canonicalise,
     interp::Elements,
     ir::Module,
-    loops::{LoweredStep, Run, Statement, of_step},
+    loops::{Execution, LoweredStep, Statement, of_step},
     opt::optimise,
     plan::{Limits, plan, plan_by},
     surface::{lex, lower, lower::Function, parse},
@@ -438,7 +438,7 @@ fn kinds_of_statements(module: &Module) -> Vec<String> {
     for step in &plan.steps {
         let of = of_step(&plan, step);
         let Some(loops) = of.as_ref().and_then(LoweredStep::loops) else { continue };
-        kinds.extend(matches!(loops.run, Run::Cut(_)).then(|| "Cut".to_owned()));
+        kinds.extend(matches!(loops.run, Execution::Cut(_)).then(|| "Cut".to_owned()));
         let mut rest: Vec<&Statement> = loops.body.iter().collect();
         while let Some(statement) = rest.pop() {
             let word = |text: String| text.split(|c: char| !c.is_alphanumeric()).next().map(str::to_owned);

@@ -13,7 +13,7 @@ use crate::{
         magnitude::Magnitudes,
         push,
         rules::{Factor, Reverse, keeping_zeros, pass},
-        scan::{BackwardOperand, Loops, StackedFactor, StackedLocation},
+        scan::{LoopRead, Loops, StackedFactor, StackedLocation},
         typed, zeros,
     },
     ir::{External, Inst, Nested, Nesting, Op, Own, Part, Reduction, Resolved, Slice, ValueId},
@@ -210,7 +210,7 @@ impl Pullback<'_> {
                 None => zeros(self.builder, self.operand(at))?,
             });
         }
-        let module = kept(module, operands.len() - results)?;
+        let module = module_keeping_zeros(module, operands.len() - results)?;
         let called = self.emit(Op::Own(Own::Nesting(Nesting::Call(module))), &operands)?;
         let is_float = |on: &Self, parameter: &usize| on.ty(on.operand(*parameter)).dtype.is_float();
         let floats: Vec<_> = (results..count).filter(|parameter| is_float(self, parameter)).collect();
@@ -258,17 +258,15 @@ impl Pullback<'_> {
     }
 
     /// An operand of the backward loop.
-    fn read(&mut self, loops: &Loops, read: BackwardOperand) -> Emitted {
+    fn read(&mut self, loops: &Loops, read: LoopRead) -> Emitted {
         match read {
-            BackwardOperand::Stacked(position) => {
-                self.further_result(self.result(), loops.results + position)
-            }
-            BackwardOperand::Operand(position) => Ok(self.operand(position)),
-            BackwardOperand::Transposed(position) => {
+            LoopRead::Stacked(position) => self.further_result(self.result(), loops.results + position),
+            LoopRead::Operand(position) => Ok(self.operand(position)),
+            LoopRead::Transposed(position) => {
                 let operand = self.operand(position);
                 typed::transposed(self.builder, operand)
             }
-            BackwardOperand::Cotangent(result) => self.result_cotangent(result),
+            LoopRead::Cotangent(result) => self.result_cotangent(result),
         }
     }
 
@@ -345,7 +343,7 @@ impl Pullback<'_> {
 
 /// Copies the module of a pullback. Products and quotients that depend on a cotangent become ones that keep its zeros.
 /// The inputs from `first_cotangent` on are the cotangents.
-fn kept(module: &Nested, first_cotangent: usize) -> Result<Nested, AutodiffError> {
+fn module_keeping_zeros(module: &Nested, first_cotangent: usize) -> Result<Nested, AutodiffError> {
     let mut builder = Builder::new();
     let (mut values, mut linear) = (Vec::new(), Vec::<bool>::new());
     for (value, inst) in module.iter() {

@@ -41,7 +41,7 @@ pub(super) struct Loops {
     /// The iterated operands that have cotangents.
     pub(super) iterated: Vec<usize>,
     /// The operands of the backward loop after its carries.
-    pub(super) reads: Vec<BackwardOperand>,
+    pub(super) reads: Vec<LoopRead>,
 }
 
 /// The cotangent of a captured operand: the sum that the backward loop adds up, plus products after the loop.
@@ -65,14 +65,14 @@ pub(super) struct StackedFactor {
 #[derive(Clone, Copy)]
 pub(super) enum StackedLocation {
     /// A value that exists without the backward loop.
-    Read(BackwardOperand),
+    Read(LoopRead),
     /// A result of the backward loop, by its position.
     Result(usize),
 }
 
 /// An operand of the backward loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum BackwardOperand {
+pub(super) enum LoopRead {
     /// A value that the forward loop stacks, by its position among the stacked values.
     Stacked(usize),
     /// An operand of the loop.
@@ -196,7 +196,7 @@ impl BodyGradient {
                 Ok(position) => StackedLocation::Result(first + position),
                 Err(_) => {
                     let stacked = needs.stacked.binary_search(&part.value);
-                    StackedLocation::Read(BackwardOperand::Stacked(
+                    StackedLocation::Read(LoopRead::Stacked(
                         stacked.expect("a factor is stacked by one of the loops"),
                     ))
                 }
@@ -223,7 +223,7 @@ impl BodyGradient {
     }
 
     /// The body of the backward loop, unless it has no results, and the operands after its carries.
-    fn backward(&self, needs: &Needs) -> Result<(Option<Nested>, Vec<BackwardOperand>), AutodiffError> {
+    fn backward(&self, needs: &Needs) -> Result<(Option<Nested>, Vec<LoopRead>), AutodiffError> {
         let mut half = Half::new(&self.module);
         let ty = |input: usize| self.module.ty(ValueId::new(input));
         // A carry is a cotangent of the gradient only if its result has one.
@@ -244,10 +244,10 @@ impl BodyGradient {
         if let Some(guard) = self.guard {
             half.input(Some(ValueId::new(guard)), "runs", ty(guard))?;
             reads.push(match self.accesses[guard] {
-                Access::Element | Access::Whole => BackwardOperand::Operand(guard),
+                Access::Element | Access::Whole => LoopRead::Operand(guard),
                 Access::Carry => {
                     let stacked = needs.stacked.binary_search(&ValueId::new(guard));
-                    BackwardOperand::Stacked(stacked.expect("a guard that is a carry is stacked"))
+                    LoopRead::Stacked(stacked.expect("a guard that is a carry is stacked"))
                 }
             });
         }
@@ -255,24 +255,27 @@ impl BodyGradient {
         for (position, value) in needs.stacked.iter().enumerate() {
             if needs.is_needed[value.index()] && !is_guard(*value) {
                 half.input(Some(*value), &format!("kept{position}"), self.module.ty(*value))?;
-                reads.push(BackwardOperand::Stacked(position));
+                reads.push(LoopRead::Stacked(position));
             }
         }
         for result in self.results.iter().filter(|result| **result >= self.carries) {
             let cotangent = of_result(result).expect("it is one of the results");
             if needs.is_needed[cotangent.index()] {
                 half.input(Some(cotangent), &format!("dz{result}"), self.module.ty(cotangent))?;
-                reads.push(BackwardOperand::Cotangent(*result));
+                reads.push(LoopRead::Cotangent(*result));
             }
         }
         // An iterated operand decides the number of steps.
-        let is_whole = |read: &BackwardOperand| matches!(read, BackwardOperand::Operand(input) if self.accesses[*input] == Access::Whole);
+        let is_whole = |read: &LoopRead| match read {
+            LoopRead::Operand(input) => self.accesses[*input] == Access::Whole,
+            LoopRead::Stacked(_) | LoopRead::Transposed(_) | LoopRead::Cotangent(_) => false,
+        };
         let mut is_counted = !reads.iter().all(is_whole);
         for input in (self.carries..self.inputs).filter(|input| Some(*input) != self.guard) {
             let is_iterated = self.accesses[input] == Access::Element;
             if needs.is_needed[input] || (is_iterated && !is_counted) {
                 half.input(Some(ValueId::new(input)), &format!("x{input}"), ty(input))?;
-                reads.push(BackwardOperand::Operand(input));
+                reads.push(LoopRead::Operand(input));
                 is_counted |= is_iterated;
             }
         }
@@ -282,7 +285,7 @@ impl BodyGradient {
             let input = match transposes.get(&operand) {
                 Some(input) => *input,
                 None => {
-                    reads.push(BackwardOperand::Transposed(operand));
+                    reads.push(LoopRead::Transposed(operand));
                     half.input(None, &format!("x{operand}_transposed"), &inst.ty)?
                 }
             };
@@ -303,7 +306,7 @@ impl BodyGradient {
         let stacked = needs.iterated.iter().map(cotangent).chain(needs.factors.iter().copied());
         outputs.extend(stacked.map(|value| half.copied(value)));
         let is_empty = outputs.is_empty();
-        let body = (!is_empty).then(|| held(half.builder.finish(outputs))).transpose()?;
+        let body = (!is_empty).then(|| nested(half.builder.finish(outputs))).transpose()?;
         Ok((body, reads))
     }
 }
@@ -348,10 +351,10 @@ impl<'m> Half<'m> {
 
     fn finish(self, outputs: &[ValueId]) -> Result<Nested, AutodiffError> {
         let outputs: Vec<ValueId> = outputs.iter().map(|output| self.copied(*output)).collect();
-        held(self.builder.finish(outputs))
+        nested(self.builder.finish(outputs))
     }
 }
 
-fn held(module: Module) -> Result<Nested, AutodiffError> {
+fn nested(module: Module) -> Result<Nested, AutodiffError> {
     Nested::new(canon::form(&module)).map_err(|fault| AutodiffError::UnsupportedShape(fault.to_string()))
 }

@@ -5,8 +5,8 @@ use std::{collections::HashMap, fmt::Write};
 use crate::{
     ir::ValueId,
     loops::{
-        Capture, Captured, Cut, ElementRef, Epilogue, Expr, Finished, Head, Lanes, Loops, LoweredNest,
-        LoweredStep, OfBlock, Part, Product, Run, Size, Statement, Total, Var, of_step,
+        Capture, Captured, Control, Cut, ElementRef, Epilogue, Execution, Expr, Finished, Lanes, Loops,
+        LoweredNest, LoweredStep, OfBlock, Product, Size, Statement, Subslice, Total, Var, of_step,
     },
     plan::{BufferId, Listing, Scalar, Step},
     reduce::Neutral,
@@ -64,9 +64,9 @@ fn of_blocks(epilogue: &Epilogue) -> &'static str {
 
 fn run(listing: &Listing<'_>, loops: &Loops) -> String {
     match &loops.run {
-        Run::Inline => "inline".to_owned(),
-        Run::Dispatched => "by the machine's SIMD level".to_owned(),
-        Run::Cut(Cut { axis, steps, elements, .. }) => {
+        Execution::Inline => "inline".to_owned(),
+        Execution::Dispatched => "by the machine's SIMD level".to_owned(),
+        Execution::Cut(Cut { axis, steps, elements, .. }) => {
             let [steps, elements] = [steps, elements].map(|dim| listing.dim(dim));
             format!("cut along axis {axis}, {steps} steps of {elements}")
         }
@@ -201,24 +201,24 @@ impl<'a> Printer<'a> {
         }
     }
 
-    fn head(&self, head: &Head) -> String {
+    fn head(&self, head: &Control) -> String {
         match head {
-            Head::For { index, from, to } => {
+            Control::For { index, from, to } => {
                 format!("for {} in {}..{}", self.name(*index), self.size(from), self.size(to))
             }
-            Head::Chains { first, end, turns, most } => {
+            Control::Chains { first, end, turns, most } => {
                 let (first, end) = (self.name(*first), self.name(*end));
                 format!("for {first}, {end} of chains of {most} in 0..{}", self.size(turns))
             }
-            Head::Blocks { first, rows, from, to, most } => {
+            Control::Blocks { first, rows, from, to, most } => {
                 let [first, rows, most] = [first, rows, most].map(|var| self.name(*var));
                 let (from, to) = (self.size(from), self.size(to));
                 format!("for {first}, {rows} of blocks of {most} in {from}..{to}")
             }
-            Head::Elements { index, count } => {
+            Control::Elements { index, count } => {
                 format!("each {} of {}", self.name(*index), self.size(count))
             }
-            Head::If { less, than } => format!("if {} < {}", self.size(less), self.size(than)),
+            Control::If { less, than } => format!("if {} < {}", self.size(less), self.size(than)),
         }
     }
 
@@ -246,7 +246,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    fn part(&self, Part { of, at, len }: &Part) -> String {
+    fn part(&self, Subslice { of, at, len }: &Subslice) -> String {
         let (of, at) = (self.name(*of), at.as_ref().map(|at| self.size(at)));
         match (at, len.as_ref().map(|len| self.size(len))) {
             (None, None) => of.to_owned(),

@@ -6,8 +6,8 @@
 //! nothing.
 //!
 //! The language is small and first-order. A [`Variable`] is defined once, by the statement that names it. Memory is
-//! accessed through [`Part`]s of captures and of arrays; an array has a known length. Rows are slices as long as their
-//! loops, so that no bound is checked within a row.
+//! accessed through [`Subslice`]s of captures and of arrays; an array has a known length. Rows are slices as long as
+//! their loops, so that no bound is checked within a row.
 
 mod listing;
 mod lower;
@@ -44,7 +44,7 @@ pub struct Loops {
     /// Folds over all elements, in order: the results of the loops.
     pub totals: Vec<Total>,
     /// How the loops are called.
-    pub run: Run,
+    pub run: Execution,
     /// Whether the bits of a function in the loops depend on whether the SIMD level fuses multiplication and addition.
     pub depends_on_fusing: bool,
 }
@@ -146,7 +146,7 @@ pub struct Total {
 
 /// How loops are called.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Run {
+pub enum Execution {
     /// There is too little work to choose a SIMD level for.
     Inline,
     /// By the SIMD level of the machine.
@@ -170,7 +170,7 @@ pub struct Cut {
 
 /// A part of an array or slice.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Part {
+pub struct Subslice {
     /// The array or slice.
     pub of: Var,
     /// The start; 0 if `None`.
@@ -279,7 +279,7 @@ pub enum Statement {
         /// The name of the slice.
         var: Var,
         /// The part.
-        part: Part,
+        part: Subslice,
         /// Whether it may be written.
         written: bool,
     },
@@ -351,14 +351,14 @@ pub enum Statement {
     /// Copies elements.
     CopyInto {
         /// The destination.
-        to: Part,
+        to: Subslice,
         /// The source, of the same length.
-        from: Part,
+        from: Subslice,
     },
     /// Fills a part with a neutral element.
-    Fill(Part, Neutral),
+    Fill(Subslice, Neutral),
     /// Divides every element by a number of elements.
-    Divide(Part, Size),
+    Divide(Subslice, Size),
     /// Stores an element.
     Store(ElementRef, Expr),
     /// Combines an element in memory with a value.
@@ -377,18 +377,18 @@ pub enum Statement {
         /// The monoid of the sums.
         monoid: &'static Monoid,
         /// The sums.
-        sums: Part,
+        sums: Subslice,
         /// The rounding errors.
-        lost: Part,
+        lost: Subslice,
         /// The chains.
-        chain: Part,
+        chain: Subslice,
         /// Whether chains and rounding errors are arrays that a loop keeps in registers.
         lanes: bool,
     },
     /// Combines lanes of several rows into sums of columns.
     Columns {
         /// The sums.
-        to: Part,
+        to: Subslice,
         /// The monoid of the sums.
         monoid: &'static Monoid,
         /// The lanes: rows of columns.
@@ -399,9 +399,9 @@ pub enum Statement {
     /// Sums short rows, many at a time.
     SumRows {
         /// The sums.
-        sums: Part,
+        sums: Subslice,
         /// The first row and the rows after it.
-        of: Part,
+        of: Subslice,
         /// The number of elements of a row.
         len: Size,
         /// The stride, in elements, between rows.
@@ -410,13 +410,13 @@ pub enum Statement {
     /// Sums columns, several rows at a time.
     SumColumns {
         /// The sums.
-        sums: Part,
+        sums: Subslice,
         /// The rounding errors.
-        lost: Part,
+        lost: Subslice,
         /// A chain for each sum.
-        chain: Part,
+        chain: Subslice,
         /// The first row and the rows after it.
-        of: Part,
+        of: Subslice,
         /// The stride, in elements, between rows.
         stride: Size,
         /// The number of rows.
@@ -425,12 +425,12 @@ pub enum Statement {
     /// Keeps the compiler from combining iterations of the next loop.
     OneByOne,
     /// Runs statements under the control of a head: a loop or a condition.
-    Do(Head, Vec<Statement>),
+    Do(Control, Vec<Statement>),
 }
 
 /// The control of statements.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Head {
+pub enum Control {
     /// For each index of a range.
     For {
         /// The index.
@@ -531,7 +531,7 @@ impl Expr {
     }
 }
 
-impl Part {
+impl Subslice {
     /// A whole array or slice.
     pub fn whole(of: Var) -> Self {
         Self { of, at: None, len: None }

@@ -1,6 +1,6 @@
 //! Range checks before loops whose functions have a faster form for operands in range.
 
-use super::{Expr, Head, Loops, Statement, Var};
+use super::{Control, Expr, Loops, Statement, Var};
 
 /// The range checks of each element before a loop over elements.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,7 +17,7 @@ pub struct CheckedLoop<'a> {
     /// The statements before the loop, which only define names.
     pub before: &'a [Statement],
     /// The loop over elements.
-    pub head: &'a Head,
+    pub head: &'a Control,
     /// Its body.
     pub elements: &'a [Statement],
     /// The range checks.
@@ -40,7 +40,7 @@ impl Loops {
             )
         };
         let (before, rest) = body.split_at(body.iter().take_while(names).count());
-        let (Statement::Do(head @ Head::Elements { .. }, elements), after) = rest.split_first()? else {
+        let (Statement::Do(head @ Control::Elements { .. }, elements), after) = rest.split_first()? else {
             return None;
         };
         Some(CheckedLoop { before, head, elements, ranges: self.ranges(elements)?, after })

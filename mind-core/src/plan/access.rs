@@ -3,8 +3,8 @@
 use crate::{
     ir::ValueId,
     plan::{
-        Argument, Buffer, BufferId, Call, Conv2d, Finish, Fold, Integers, MatMul, Nest, Operand, Pass,
-        Scalar, ScalarStep, Step, Strips, Target, View, ir::loop_can_fail,
+        Buffer, BufferId, Conv2d, Finish, Fold, Integers, KernelCall, KernelOperand, MatMul, Nest, Operand,
+        Pass, Scalar, ScalarStep, Step, Strips, Target, View, ir::loop_can_fail,
     },
     ty::{DType, Type},
 };
@@ -53,7 +53,7 @@ impl Step {
                 convolution.finish.loads.iter().for_each(view);
                 convolution.operands.into_iter().for_each(visit);
             }
-            Self::Call(call) => call.operands.iter().filter_map(Argument::buffer).for_each(visit),
+            Self::Call(call) => call.operands.iter().filter_map(KernelOperand::buffer).for_each(visit),
             Self::Loop(of) => of.operands.iter().filter_map(|(operand, _)| operand.buffer()).for_each(visit),
             Self::Watch { argument, .. } => argument.buffer().into_iter().for_each(visit),
             Self::Update { from, .. } => visit(*from),
@@ -142,7 +142,7 @@ impl Step {
                 finish.for_each_operand(|operand| operand.scalar().into_iter().for_each(&mut *visit));
             }
             Self::Check { integers: Integers::Scalar(scalar, _), .. } => visit(scalar),
-            Self::Call(call) => call.operands.iter().filter_map(Argument::scalar).for_each(visit),
+            Self::Call(call) => call.operands.iter().filter_map(KernelOperand::scalar).for_each(visit),
             Self::Loop(of) => of.operands.iter().filter_map(|(operand, _)| operand.scalar()).for_each(visit),
             Self::Watch { argument, .. } => argument.scalar().into_iter().for_each(visit),
             Self::UpdateScalar { from, .. } => visit(from),
@@ -167,14 +167,14 @@ impl Step {
     }
 }
 
-impl Call {
+impl KernelCall {
     /// All buffers that it reads or writes.
     pub(super) fn buffers(&self) -> impl Iterator<Item = BufferId> {
-        self.operands.iter().filter_map(Argument::buffer).chain([self.result])
+        self.operands.iter().filter_map(KernelOperand::buffer).chain([self.result])
     }
 }
 
-impl Argument {
+impl KernelOperand {
     /// The buffer, if the argument is in memory.
     pub fn buffer(&self) -> Option<BufferId> {
         if let Self::Tensor(buffer, _) = self { Some(*buffer) } else { None }

@@ -92,7 +92,7 @@ struct Allocation {
 }
 
 impl Allocation {
-    fn meets(&self, other: &Self) -> bool {
+    fn overlaps(&self, other: &Self) -> bool {
         self.life.0 <= other.life.1 && other.life.0 <= self.life.1
     }
 }
@@ -133,7 +133,7 @@ impl<'s> ScheduledStep<'s> {
     }
 
     /// The first and the last position at which a buffer of the step must live.
-    fn life(&self, buffer: BufferId) -> (usize, usize) {
+    fn live_range(&self, buffer: BufferId) -> (usize, usize) {
         let is_own = self.strips.is_none_or(|strips| strips.local.contains(&buffer));
         if is_own { (self.position, self.position) } else { self.all }
     }
@@ -146,7 +146,7 @@ fn allocations(buffers: &[Buffer], steps: &[Step]) -> Vec<Allocation> {
     for turn in &turns {
         turn.step.for_each_buffer(|buffer| {
             let buffer = turn.whole(buffer);
-            last_use[buffer.0] = last_use[buffer.0].max(turn.life(buffer).1);
+            last_use[buffer.0] = last_use[buffer.0].max(turn.live_range(buffer).1);
         });
     }
     let mut allocations: Vec<Allocation> = Vec::new();
@@ -167,7 +167,9 @@ fn allocations(buffers: &[Buffer], steps: &[Step]) -> Vec<Allocation> {
                     && buffers[operand.0].ty.dtype == buffers[result.0].ty.dtype
                     && Size::of(&buffers[operand.0]).len == Size::of(&buffers[result.0]).len
                     && last_use[operand.0] == position
-                    && [operand, result].iter().all(|buffer| turn.life(*buffer) == (position, position))
+                    && [operand, result]
+                        .iter()
+                        .all(|buffer| turn.live_range(*buffer) == (position, position))
                     && !taken.contains(&operand)
                     && may_overwrite(step, result, operand);
                 if fits {
@@ -177,7 +179,7 @@ fn allocations(buffers: &[Buffer], steps: &[Step]) -> Vec<Allocation> {
             taken.extend(overwritten);
             let allocation = overwritten.and_then(|operand| tenant_of[operand.0]).unwrap_or_else(|| {
                 let (dtype, size) = (buffers[result.0].ty.dtype, Size::of(&buffers[result.0]));
-                let (start, _) = turn.life(result);
+                let (start, _) = turn.live_range(result);
                 allocations.push(Allocation { dtype, size, buffers: Vec::new(), life: (start, start) });
                 allocations.len() - 1
             });
@@ -211,7 +213,7 @@ fn in_gaps(allocations: &[&Allocation]) -> (Vec<Dim>, Dim) {
         let needed = size(allocations[allocation]);
         let mut tightest: Option<(i64, i64)> = None;
         let mut free_from = 0;
-        for other in placed.iter().filter(|other| allocations[**other].meets(allocations[allocation])) {
+        for other in placed.iter().filter(|other| allocations[**other].overlaps(allocations[allocation])) {
             let gap = offsets[*other] - free_from;
             if gap >= needed && tightest.is_none_or(|(best, _)| gap < best) {
                 tightest = Some((gap, free_from));

@@ -3,12 +3,12 @@
 use crate::{
     opt::Optimised,
     plan::{
-        Argument, Buffer, BufferId, Call, Carry, Conv2d, Integers, Limits, Location, Loop, MatMul, Nest,
-        Operand, Parameter, Pass, Plan, Returned, Scalar, ScalarStep, Source, Step, Store, Update, View,
-        Watching, arena,
+        Buffer, BufferId, Carry, Conv2d, Integers, KernelCall, KernelOperand, Limits, Location, LoopStep,
+        MatMul, Nest, Operand, Parameter, Pass, Plan, Returned, Scalar, ScalarStep, Source, Step, Store,
+        Update, View, Watching, arena,
         finish::finish,
         fusion::{self, Fusion},
-        graph::{Delivery, Graph, Item, ItemId, Read, Work},
+        graph::{Delivery, Graph, Item, ItemId, ItemOperand, Work},
         order,
         program::{self, Cluster},
         storage::{self, Storage},
@@ -90,7 +90,7 @@ impl<'g> Planner<'g> {
                     None => program::nest(&cluster).map(Step::Nest),
                 }
             }
-            None => self.alone(members[0]),
+            None => self.unfused_step(members[0]),
         };
         self.steps.extend(step);
     }
@@ -114,14 +114,14 @@ impl<'g> Planner<'g> {
         self.buffer_of[item].expect("an item that other steps read is stored")
     }
 
-    fn view(&self, read: &Read) -> View {
+    fn view(&self, read: &ItemOperand) -> View {
         match read {
-            Read::View(view) => view.of(self.stored(read.item().expect("a view of memory"))),
-            Read::Scalar(scalar) => View::scalar(scalar.clone(), &Shape::scalar()),
+            ItemOperand::View(view) => view.of(self.stored(read.item().expect("a view of memory"))),
+            ItemOperand::Scalar(scalar) => View::scalar(scalar.clone(), &Shape::scalar()),
         }
     }
 
-    fn read_buffer(&self, read: &Read) -> BufferId {
+    fn read_buffer(&self, read: &ItemOperand) -> BufferId {
         self.stored(read.item().expect("kernels read memory"))
     }
 
@@ -153,7 +153,7 @@ impl<'g> Planner<'g> {
     }
 
     /// An item that nothing is fused to.
-    fn alone(&self, id: ItemId) -> Option<Step> {
+    fn unfused_step(&self, id: ItemId) -> Option<Step> {
         let item = &self.graph.items[id];
         let reads = &item.reads;
         Some(match &item.work {
@@ -172,14 +172,14 @@ impl<'g> Planner<'g> {
             }
             Work::Check { must, dtype } => Step::Check {
                 integers: match &reads[0] {
-                    Read::Scalar(scalar) => Integers::Scalar(scalar.clone(), *dtype),
-                    read @ Read::View(_) => Integers::Buffer(self.read_buffer(read)),
+                    ItemOperand::Scalar(scalar) => Integers::Scalar(scalar.clone(), *dtype),
+                    read @ ItemOperand::View(_) => Integers::Buffer(self.read_buffer(read)),
                 },
                 must: must.clone(),
             },
             Work::Call { op, operands, ty } => {
                 assert_eq!(reads.len(), operands.len(), "an argument for each operand");
-                Step::Call(Call {
+                Step::Call(KernelCall {
                     op: op.clone(),
                     operands: reads.iter().zip(operands).map(|(read, ty)| self.argument(read, ty)).collect(),
                     ty: ty.clone(),
@@ -189,7 +189,7 @@ impl<'g> Planner<'g> {
             Work::Loop(of) => {
                 let operands = reads.iter().zip(&of.operands);
                 let operands = operands.map(|(read, (ty, access))| (self.argument(read, ty), *access));
-                Step::Loop(Loop {
+                Step::Loop(LoopStep {
                     body: Box::new(of.body.clone()),
                     steps: of.steps.clone(),
                     reverse: of.reverse,
@@ -216,24 +216,24 @@ impl<'g> Planner<'g> {
     }
 
     /// A value of this type as an argument.
-    fn argument(&self, read: &Read, ty: &Type) -> Argument {
+    fn argument(&self, read: &ItemOperand, ty: &Type) -> KernelOperand {
         match ty.rank() {
-            0 => Argument::Scalar(number(read), ty.dtype),
-            _ => Argument::Tensor(self.read_buffer(read), ty.clone()),
+            0 => KernelOperand::Scalar(number(read), ty.dtype),
+            _ => KernelOperand::Tensor(self.read_buffer(read), ty.clone()),
         }
     }
 
     /// A nest that copies the elements of a view in order.
-    fn copy(&self, read: &Read, to: BufferId, space: &[crate::dim::Dim]) -> Nest {
+    fn copy(&self, read: &ItemOperand, to: BufferId, space: &[crate::dim::Dim]) -> Nest {
         let mut extents = space.to_vec();
         let mut target = View::contiguous(to, &Shape::from_slice(space));
         let mut loads: Vec<View> = match read {
-            Read::View(_) => vec![self.view(read)],
-            Read::Scalar(_) => Vec::new(),
+            ItemOperand::View(_) => vec![self.view(read)],
+            ItemOperand::Scalar(_) => Vec::new(),
         };
         let operand = match read {
-            Read::View(_) => Operand::Load(0),
-            Read::Scalar(scalar) => Operand::Scalar(scalar.clone()),
+            ItemOperand::View(_) => Operand::Load(0),
+            ItemOperand::Scalar(scalar) => Operand::Scalar(scalar.clone()),
         };
         let mut views: Vec<&mut View> = loads.iter_mut().chain([&mut target]).collect();
         view::collapse_all(&mut extents, &mut views);
@@ -265,7 +265,7 @@ impl<'g> Planner<'g> {
             &mut self.buffers,
             self.steps,
             &delivered,
-            &strips::Names::new(&module.symbols()),
+            &strips::StripSymbols::new(&module.symbols()),
             limits,
         );
         let mut copied = order::update_in_place(&mut self.buffers, &mut self.steps, &updated);
@@ -302,10 +302,10 @@ impl<'g> Planner<'g> {
     }
 }
 
-fn number(read: &Read) -> Scalar {
+fn number(read: &ItemOperand) -> Scalar {
     match read {
-        Read::Scalar(scalar) => scalar.clone(),
-        Read::View(View { source: Source::Scalar(scalar), .. }) => scalar.clone(),
-        Read::View(_) => unreachable!("every value of rank 0 is a number"),
+        ItemOperand::Scalar(scalar) => scalar.clone(),
+        ItemOperand::View(View { source: Source::Scalar(scalar), .. }) => scalar.clone(),
+        ItemOperand::View(_) => unreachable!("every value of rank 0 is a number"),
     }
 }

@@ -1,8 +1,8 @@
 //! The least cost of steps: arithmetic, and bytes moved.
 
 use super::{
-    Argument, BufferId, Call, Conv2d, Finish, Integers, Loop, MatMul, Nest, Node, Plan, Step, Store, Strips,
-    Target, View,
+    BufferId, Conv2d, Finish, Integers, KernelCall, KernelOperand, LoopStep, MatMul, Nest, Node, Plan, Step,
+    Store, Strips, Target, View,
 };
 use crate::dim::{Dim, Overflow};
 use crate::ir::Op;
@@ -62,19 +62,19 @@ impl Count<'_> {
     }
 
     /// Adds the cost of the body for each step. A loop without a limit counts as one step.
-    fn repeated(&mut self, of: &Loop) -> Result<(), Overflow> {
+    fn repeated(&mut self, of: &LoopStep) -> Result<(), Overflow> {
         for step in &of.body.steps {
             self.add(&step.cost(&of.body)?, of.steps.as_ref().unwrap_or(&Dim::ONE))?;
         }
         Ok(())
     }
 
-    fn call(&mut self, call: &Call) -> Result<(), Overflow> {
-        let types: Vec<_> = call.operands.iter().map(Argument::ty).collect();
+    fn call(&mut self, call: &KernelCall) -> Result<(), Overflow> {
+        let types: Vec<_> = call.operands.iter().map(KernelOperand::ty).collect();
         let types: Vec<_> = types.iter().collect();
         self.flops(&(call.op.info().flops)(&call.op, &types, &call.ty)?)?;
         // A gather reads as many elements of the table as it writes.
-        let table = call.operands.first().and_then(Argument::buffer);
+        let table = call.operands.first().and_then(KernelOperand::buffer);
         let picks = matches!(&call.op, Op::Rows(rows) if !rows.adds());
         let read = |buffer: BufferId| if picks && Some(buffer) == table { call.result } else { buffer };
         self.buffers(call.buffers().map(read))

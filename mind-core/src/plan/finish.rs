@@ -4,7 +4,7 @@ use crate::{
     plan::{
         BufferId, Finish, Node, Operand, Store, View,
         fusion::Fusion,
-        graph::{Read, Work},
+        graph::{ItemOperand, Work},
         program::Cluster,
     },
     ty::Shape,
@@ -22,9 +22,9 @@ pub(super) fn finish(fusion: &Fusion<'_>, cluster: &Cluster<'_>) -> Finish {
         let item = &graph.items[*id];
         let operand = match item.work {
             Work::Elementwise(op) => {
-                let operand = |read: &Read| match read {
-                    Read::Scalar(scalar) => Operand::Scalar(scalar.clone()),
-                    Read::View(view) => {
+                let operand = |read: &ItemOperand| match read {
+                    ItemOperand::Scalar(scalar) => Operand::Scalar(scalar.clone()),
+                    ItemOperand::View(view) => {
                         let read = read.item().expect("a view of memory");
                         if let Ok(member) = members.binary_search(&read) {
                             return operands[member].clone();

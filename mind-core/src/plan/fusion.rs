@@ -16,7 +16,7 @@ use crate::{
     dim::Dim,
     plan::{
         View,
-        graph::{Graph, Item, ItemId, Read, Work},
+        graph::{Graph, Item, ItemId, ItemOperand, Work},
         partition::Partition,
         view::row_major,
     },
@@ -183,8 +183,8 @@ impl<'g> Fusion<'g> {
     fn read_alike(&self, item: ItemId, a: ItemId, b: ItemId) -> bool {
         let views = |reader: ItemId| {
             self.graph.items[reader].reads.iter().filter_map(move |read| match read {
-                Read::View(view) if read.item() == Some(item) => Some(view),
-                Read::View(_) | Read::Scalar(_) => None,
+                ItemOperand::View(view) if read.item() == Some(item) => Some(view),
+                ItemOperand::View(_) | ItemOperand::Scalar(_) => None,
             })
         };
         views(a).any(|view| !view.strides.contains(&Dim::ZERO) && views(b).any(|other| other == view))
@@ -277,13 +277,13 @@ impl<'g> Fusion<'g> {
         let item = &self.graph.items[reader];
         let is_inside = |needed: ItemId| clusters.contains(&self.partition.of(needed));
         let views = item.reads.iter().all(|read| match read {
-            Read::View(view) => match read.item() {
+            ItemOperand::View(view) => match read.item() {
                 Some(needed) if is_inside(needed) => {
                     reads_in_place(self.graph, item, view, needed, space).is_some()
                 }
                 Some(_) | None => true,
             },
-            Read::Scalar(_) => true,
+            ItemOperand::Scalar(_) => true,
         });
         // A scalar that the nest computes is known only after the nest.
         let numbers = item.needs.iter().all(|needed| {
@@ -301,8 +301,8 @@ impl<'g> Fusion<'g> {
             || (item.space == space.extents
                 && space.kernel.is_none_or(has_type)
                 && item.reads.iter().all(|read| match read {
-                    Read::View(view) => self.as_matrix(view, space).is_some(),
-                    Read::Scalar(_) => true,
+                    ItemOperand::View(view) => self.as_matrix(view, space).is_some(),
+                    ItemOperand::Scalar(_) => true,
                 }))
     }
 

@@ -167,9 +167,9 @@ pub enum Step {
         must: Condition,
     },
     /// A kernel called on whole tensors.
-    Call(Call),
+    Call(KernelCall),
     /// A plan that runs once for each element along the leading axis of operands.
-    Loop(Loop),
+    Loop(LoopStep),
     /// A convolution or one of its derivatives, of contiguous tensors.
     Conv2d(Conv2d),
     /// Watches a value. Such steps run in the order of the module.
@@ -177,7 +177,7 @@ pub enum Step {
         /// The action.
         watch: Watch,
         /// The value, contiguous.
-        argument: Argument,
+        argument: KernelOperand,
     },
     /// Nests and products that run on a strip of rows at a time.
     Strips(Strips),
@@ -298,18 +298,18 @@ pub struct Conv2d {
 /// The table of [written operations](crate::written::kernel_text) gives the function of the run time and its arguments.
 /// Expressions without types read this table too.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Call {
+pub struct KernelCall {
     /// The operation. Its indices have been checked.
     pub op: Op,
     /// The operands.
-    pub operands: Vec<Argument>,
+    pub operands: Vec<KernelOperand>,
     /// The type of the result. A scalar is stored as one element.
     pub ty: Type,
     /// The buffer of the result.
     pub result: BufferId,
 }
 
-impl Call {
+impl KernelCall {
     /// The called function, if the program does not define it.
     pub fn external(&self) -> Option<&External> {
         if let Op::Own(Own::External(external)) = &self.op { Some(external) } else { None }
@@ -318,7 +318,7 @@ impl Call {
 
 /// A plan that runs once for each element along the leading axis of operands.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Loop {
+pub struct LoopStep {
     /// The plan of a step. Its inputs are the operands; it updates those that are carries without a second buffer. Its
     /// results are the next values of the other carries, then the stacked results. Its symbols are those of the plan
     /// around it.
@@ -330,7 +330,7 @@ pub struct Loop {
     /// The rule for which steps run.
     pub guard: Guard,
     /// The operands, the first values of the carries before all others.
-    pub operands: Vec<(Argument, Access)>,
+    pub operands: Vec<(KernelOperand, Access)>,
     /// The carries. A scalar is stored as one element.
     pub carries: Vec<Carry>,
     /// The buffers of the further results. Each step writes one element along the leading axis.
@@ -354,7 +354,7 @@ pub(super) fn loop_can_fail(body: &Plan, guard: Guard, steps: Option<&Dim>) -> b
 
 /// An operand of a call, or a value that is watched.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Argument {
+pub enum KernelOperand {
     /// A contiguous tensor of this type.
     Tensor(BufferId, Type),
     /// A scalar.

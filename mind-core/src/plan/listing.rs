@@ -9,9 +9,9 @@ use crate::{
     map::{Map, Notation},
     ops::Attribute,
     plan::{
-        Argument, Buffer, BufferId, Call, Condition, Conv2d, ConvKind, Finish, Fold, Integers, Location,
-        Loop, MatMul, Nest, Node, Operand, Plan, Scalar, ScalarStep, Seen, Source, Step, Store, Strips,
-        Target, View, Watch,
+        Buffer, BufferId, Condition, Conv2d, ConvKind, Finish, Fold, Integers, KernelCall, KernelOperand,
+        Location, LoopStep, MatMul, Nest, Node, Operand, Plan, Scalar, ScalarStep, Seen, Source, Step, Store,
+        Strips, Target, View, Watch,
     },
     ty::Type,
 };
@@ -123,7 +123,7 @@ impl Listing<'_> {
     }
 
     /// `loop     h, hs <- h0, x[i]  (3 steps)`, with the steps of the body indented.
-    fn repeated(&self, of: &Loop) -> Vec<String> {
+    fn repeated(&self, of: &LoopStep) -> Vec<String> {
         let results = of.carries.iter().map(|carry| &carry.last).chain(&of.stacked);
         let results: Vec<_> = results.map(|result| self.buffer(*result)).collect();
         let operands = of.operands.iter().map(|(operand, access)| match access {
@@ -144,15 +144,15 @@ impl Listing<'_> {
         lines
     }
 
-    fn argument(&self, argument: &Argument) -> String {
+    fn argument(&self, argument: &KernelOperand) -> String {
         match argument {
-            Argument::Tensor(buffer, _) => self.buffer(*buffer),
-            Argument::Scalar(scalar, _) => self.scalar(scalar),
+            KernelOperand::Tensor(buffer, _) => self.buffer(*buffer),
+            KernelOperand::Scalar(scalar, _) => self.scalar(scalar),
         }
     }
 
     /// `cumsum   y <- x  (axis 1, reverse)`.
-    fn call(&self, call: &Call) -> String {
+    fn call(&self, call: &KernelCall) -> String {
         let result = self.buffer(call.result);
         let operands: Vec<_> = call.operands.iter().map(|operand| self.argument(operand)).collect();
         let operands = operands.join(", ");

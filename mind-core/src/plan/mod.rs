@@ -24,15 +24,15 @@ mod view;
 pub use cost::Cost;
 pub(crate) use fusion::LONGEST;
 pub use ir::{
-    ALIGNMENT, Arena, Argument, Buffer, BufferId, Call, Carry, Condition, Conv2d, ConvKind, Integers,
-    Location, Loop, MatMul, Parameter, Plan, Returned, Scalar, ScalarStep, Search, Step, Update, Watch,
-    Watching,
+    ALIGNMENT, Arena, Buffer, BufferId, Carry, Condition, Conv2d, ConvKind, Integers, KernelCall,
+    KernelOperand, Location, LoopStep, MatMul, Parameter, Plan, Returned, Scalar, ScalarStep, Search, Step,
+    Update, Watch, Watching,
 };
 pub(crate) use listing::operation;
 pub use listing::{Listing, listing};
 pub use nest::{Finish, Fold, Nest, Node, Operand, Pass, Store, Target};
 pub(crate) use storage::repetition;
-pub use strips::{Limits, Part, Seen, Strips, Walk};
+pub use strips::{BufferPart, Limits, Seen, Strips, Walk};
 pub use view::{Source, View};
 
 use crate::opt::Optimised;

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::{
     ir::ValueId,
-    plan::{Argument, Buffer, BufferId, Location, Nest, Operand, Scalar, Step, View},
+    plan::{Buffer, BufferId, KernelOperand, Location, Nest, Operand, Scalar, Step, View},
 };
 
 const MADE: &str = "every number that a step reads is made by one";
@@ -144,7 +144,7 @@ pub(super) fn may_overwrite(step: &Step, result: BufferId, operand: BufferId) ->
         }
         // The run time updates the memory of the first operand.
         Step::Call(call) if call.op.updated_axis().is_some() => {
-            let is_operand = |argument: &Argument| argument.buffer() == Some(operand);
+            let is_operand = |argument: &KernelOperand| argument.buffer() == Some(operand);
             call.result == result && !call.operands[1..].iter().any(is_operand)
         }
         _ => false,

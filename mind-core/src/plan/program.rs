@@ -11,7 +11,7 @@ use crate::{
     plan::{
         BufferId, Fold, Nest, Node, Operand, Pass, Store, Target, View,
         fusion::{InPlace, Space, reads_in_place},
-        graph::{Graph, ItemId, Read, Work},
+        graph::{Graph, ItemId, ItemOperand, Work},
         view::{self, row_major},
     },
     ty::Shape,
@@ -57,7 +57,7 @@ fn nest_of_rows(cluster: &Cluster<'_>, row_axes: usize) -> Option<Nest> {
 
 /// The role of a member in the nest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Role {
+enum MemberRole {
     /// Computed at each index.
     Element,
     /// A fold over the elements of a row, which is a number of the row.
@@ -75,7 +75,7 @@ enum Role {
 struct Builder<'a> {
     cluster: &'a Cluster<'a>,
     row_axes: usize,
-    roles: Vec<Role>,
+    roles: Vec<MemberRole>,
     /// The pass in which each member is first computed.
     first: Vec<usize>,
     /// The pass in which each member is stored or summed, if it is.
@@ -105,30 +105,32 @@ impl<'a> Builder<'a> {
         builder
     }
 
-    fn role(&self, item: ItemId) -> Role {
+    fn role(&self, item: ItemId) -> MemberRole {
         let (extents, item) = (&self.cluster.space.extents, &self.cluster.graph.items[item]);
         let of_elements = item.space == *extents;
         let Some(reduced) = item.work.reduced() else {
-            return if of_elements { Role::Element } else { Role::Number };
+            return if of_elements { MemberRole::Element } else { MemberRole::Number };
         };
         if !of_elements {
-            return Role::FoldOfNumbers;
+            return MemberRole::FoldOfNumbers;
         }
         let (rows, elements) = reduced.split_at(self.row_axes);
         // A fold to a scalar covers all elements at once.
         let is_total = item.shape.rank() == 0;
         match (rows.contains(&true), elements.contains(&true)) {
-            _ if is_total => Role::Fold,
-            (_, false) => Role::Fold,
-            (false, true) => Role::RowFold,
-            (true, true) => Role::FoldOfRowFolds,
+            _ if is_total => MemberRole::Fold,
+            (_, false) => MemberRole::Fold,
+            (false, true) => MemberRole::RowFold,
+            (true, true) => MemberRole::FoldOfRowFolds,
         }
     }
 
     fn makes_numbers_only(&self) -> bool {
         self.roles.iter().zip(&self.sinks).all(|(role, sink)| match role {
-            Role::Number | Role::FoldOfNumbers => true,
-            Role::Element | Role::RowFold | Role::Fold | Role::FoldOfRowFolds => sink.is_none(),
+            MemberRole::Number | MemberRole::FoldOfNumbers => true,
+            MemberRole::Element | MemberRole::RowFold | MemberRole::Fold | MemberRole::FoldOfRowFolds => {
+                sink.is_none()
+            }
         })
     }
 
@@ -138,8 +140,8 @@ impl<'a> Builder<'a> {
     }
 
     /// How a member reads another member.
-    fn inside(&self, member: usize, read: &Read) -> Option<(usize, InPlace)> {
-        let Read::View(view) = read else { return None };
+    fn inside(&self, member: usize, read: &ItemOperand) -> Option<(usize, InPlace)> {
+        let ItemOperand::View(view) = read else { return None };
         let item = read.item()?;
         let other = self.member(item)?;
         let graph = self.cluster.graph;
@@ -148,7 +150,7 @@ impl<'a> Builder<'a> {
         Some((other, how.expect("clusters merge where all reads between them are in place")))
     }
 
-    fn reads(&self, member: usize) -> &'a [Read] {
+    fn reads(&self, member: usize) -> &'a [ItemOperand] {
         &self.cluster.graph.items[self.cluster.members[member]].reads
     }
 
@@ -162,8 +164,11 @@ impl<'a> Builder<'a> {
                     Some((other, InPlace::Number)) => {
                         // A number is known after the pass.
                         let after = match self.roles[member] {
-                            Role::Number | Role::FoldOfNumbers => 0,
-                            Role::Element | Role::RowFold | Role::Fold | Role::FoldOfRowFolds => 1,
+                            MemberRole::Number | MemberRole::FoldOfNumbers => 0,
+                            MemberRole::Element
+                            | MemberRole::RowFold
+                            | MemberRole::Fold
+                            | MemberRole::FoldOfRowFolds => 1,
                         };
                         pass.max(self.first[other] + after)
                     }
@@ -171,10 +176,12 @@ impl<'a> Builder<'a> {
             }
             self.first[member] = pass;
             let is_sink = match self.roles[member] {
-                Role::Element => self.cluster.buffers[member].is_some(),
-                Role::RowFold | Role::Number | Role::Fold | Role::FoldOfRowFolds | Role::FoldOfNumbers => {
-                    true
-                }
+                MemberRole::Element => self.cluster.buffers[member].is_some(),
+                MemberRole::RowFold
+                | MemberRole::Number
+                | MemberRole::Fold
+                | MemberRole::FoldOfRowFolds
+                | MemberRole::FoldOfNumbers => true,
             };
             self.sinks[member] = is_sink.then_some(pass);
         }
@@ -185,13 +192,15 @@ impl<'a> Builder<'a> {
     fn find_needs(&mut self, pass: usize) {
         for member in (0..self.cluster.members.len()).rev() {
             let here = match self.roles[member] {
-                Role::Element => {
+                MemberRole::Element => {
                     let keeps = self.kept[member].is_some() && self.first[member] == pass;
                     self.needs[pass][member] |= self.sinks[member] == Some(pass) || keeps;
                     self.needs[pass][member]
                 }
-                Role::RowFold | Role::Fold | Role::FoldOfRowFolds => self.sinks[member] == Some(pass),
-                Role::Number | Role::FoldOfNumbers => false,
+                MemberRole::RowFold | MemberRole::Fold | MemberRole::FoldOfRowFolds => {
+                    self.sinks[member] == Some(pass)
+                }
+                MemberRole::Number | MemberRole::FoldOfNumbers => false,
             };
             if !here {
                 continue;
@@ -220,7 +229,7 @@ impl<'a> Builder<'a> {
         if is_costly {
             let dtype = |member: usize| self.cluster.graph.items[self.cluster.members[member]].dtype;
             self.kept[member] = (0..self.cluster.members.len()).find(|other| {
-                self.roles[*other] == Role::Element
+                self.roles[*other] == MemberRole::Element
                     && self.cluster.buffers[*other].is_some()
                     && self.first[*other] >= pass
                     && dtype(*other) == dtype(member)
@@ -238,7 +247,7 @@ impl<'a> Builder<'a> {
             let item = &self.cluster.graph.items[id];
             let is_sink = self.sinks[member] == Some(number);
             match self.roles[member] {
-                Role::Element if self.needs[number][member] => {
+                MemberRole::Element if self.needs[number][member] => {
                     let node = self.node(member, &nodes);
                     nodes[member] = Some(pass.elements.len());
                     let operand = Operand::Node(pass.elements.len());
@@ -248,21 +257,21 @@ impl<'a> Builder<'a> {
                         pass.stores.push(Store { operand: operand.clone(), target: self.target(at) });
                     }
                 }
-                Role::Element => {}
-                Role::Number if is_sink => {
+                MemberRole::Element => {}
+                MemberRole::Number if is_sink => {
                     pass.numbers.push(self.node(member, &nodes));
                     self.store_number(member, item.value, &mut pass);
                 }
-                Role::RowFold if is_sink => {
+                MemberRole::RowFold if is_sink => {
                     let target = Target::Number(item.value);
                     pass.folds.push(self.fold(member, &nodes, target));
                     self.store_number(member, item.value, &mut pass);
                 }
-                Role::Fold if is_sink => {
+                MemberRole::Fold if is_sink => {
                     let target = self.sum_target(member);
                     pass.folds.push(self.fold(member, &nodes, target));
                 }
-                Role::FoldOfRowFolds if is_sink => {
+                MemberRole::FoldOfRowFolds if is_sink => {
                     let fold = self.fold(member, &nodes, Target::Number(item.value));
                     pass.row_folds.push(Fold {
                         operand: Operand::Number(item.value),
@@ -271,11 +280,15 @@ impl<'a> Builder<'a> {
                     });
                     pass.folds.push(Fold { count: None, ..fold });
                 }
-                Role::FoldOfNumbers if is_sink => {
+                MemberRole::FoldOfNumbers if is_sink => {
                     let target = self.sum_target(member);
                     pass.row_folds.push(self.fold(member, &nodes, target));
                 }
-                Role::Number | Role::RowFold | Role::Fold | Role::FoldOfRowFolds | Role::FoldOfNumbers => {}
+                MemberRole::Number
+                | MemberRole::RowFold
+                | MemberRole::Fold
+                | MemberRole::FoldOfRowFolds
+                | MemberRole::FoldOfNumbers => {}
             }
         }
         pass
@@ -302,7 +315,7 @@ impl<'a> Builder<'a> {
         Fold { monoid, operand, count: count.clone(), dtype: item.dtype, target }
     }
 
-    fn operand(&mut self, member: usize, read: &Read, nodes: &[Option<usize>]) -> Operand {
+    fn operand(&mut self, member: usize, read: &ItemOperand, nodes: &[Option<usize>]) -> Operand {
         match (self.inside(member, read), read) {
             (Some((other, InPlace::Number)), _) => {
                 Operand::Number(self.cluster.graph.items[self.cluster.members[other]].value)
@@ -314,8 +327,8 @@ impl<'a> Builder<'a> {
                     self.load(view)
                 }
             },
-            (None, Read::Scalar(scalar)) => Operand::Scalar(scalar.clone()),
-            (None, Read::View(view)) => {
+            (None, ItemOperand::Scalar(scalar)) => Operand::Scalar(scalar.clone()),
+            (None, ItemOperand::View(view)) => {
                 let item = read.item().expect("a view of memory");
                 let buffer = (self.cluster.buffer_of)(item);
                 // A number reads in the space of rows, so it is constant along the elements.
@@ -365,7 +378,7 @@ impl<'a> Builder<'a> {
         let mut extents = self.cluster.space.extents.clone();
         let mut loads = std::mem::take(&mut self.loads);
         let sums_over_rows =
-            self.roles.iter().any(|role| *role == Role::Fold || *role == Role::FoldOfNumbers);
+            self.roles.iter().any(|role| *role == MemberRole::Fold || *role == MemberRole::FoldOfNumbers);
         let has_rows = self.row_axes > 0 && (sums_over_rows || self.cluster.space.row_axes.is_some());
         let mut is_row: Vec<bool> = (0..extents.len()).map(|axis| has_rows && axis < self.row_axes).collect();
         let mut views: Vec<&mut View> = loads.iter_mut().collect();
@@ -389,7 +402,7 @@ impl<'a> Builder<'a> {
             }
         }
         let sums_whole_rows =
-            self.roles.iter().any(|role| *role == Role::RowFold || *role == Role::FoldOfRowFolds);
+            self.roles.iter().any(|role| *role == MemberRole::RowFold || *role == MemberRole::FoldOfRowFolds);
         let row_axes = if has_rows {
             is_row.iter().filter(|is_row| **is_row).count()
         } else if sums_whole_rows || self.stores_nothing() {

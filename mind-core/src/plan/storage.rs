@@ -6,7 +6,7 @@ use crate::{
     dim::Dim,
     plan::{
         fusion::{Fusion, InPlace, reads_in_place},
-        graph::{ItemId, Read, Work},
+        graph::{ItemId, ItemOperand, Work},
         view::row_major,
     },
     ty::Shape,
@@ -60,8 +60,8 @@ pub(super) fn decide(fusion: &Fusion<'_>) -> Storage {
 }
 
 /// Whether an item of another cluster reads an element at its own index.
-fn is_in_place(fusion: &Fusion<'_>, reader: ItemId, read: &Read, item: ItemId) -> bool {
-    let (Some(space), Read::View(view)) = (fusion.space(fusion.partition.of(reader)), read) else {
+fn is_in_place(fusion: &Fusion<'_>, reader: ItemId, read: &ItemOperand, item: ItemId) -> bool {
+    let (Some(space), ItemOperand::View(view)) = (fusion.space(fusion.partition.of(reader)), read) else {
         return false;
     };
     let of_reader = &fusion.graph.items[reader];
@@ -101,7 +101,7 @@ fn repeated_operations(fusion: &Fusion<'_>, item: ItemId, is_stored: &[bool]) ->
         }
         let (mut repeated, mut large) = (Vec::new(), Vec::new());
         for read in &operation.reads {
-            let (Read::View(view), Some(of)) = (read, read.item()) else { continue };
+            let (ItemOperand::View(view), Some(of)) = (read, read.item()) else { continue };
             if is_stored[of] {
                 large.extend((!view.strides.contains(&Dim::ZERO)).then_some(read));
             } else if graph.items[of].space == *space && view.strides == row_major(&Shape::from_slice(space))
@@ -119,8 +119,8 @@ fn repeated_operations(fusion: &Fusion<'_>, item: ItemId, is_stored: &[bool]) ->
         has_kernel.is_none_or(|space| {
             let mut reads = operations.iter().flat_map(|operation| &graph.items[*operation].reads);
             reads.all(|read| match read {
-                Read::View(view) => fusion.as_matrix(view, space).is_some(),
-                Read::Scalar(_) => true,
+                ItemOperand::View(view) => fusion.as_matrix(view, space).is_some(),
+                ItemOperand::Scalar(_) => true,
             })
         })
     });

@@ -53,14 +53,14 @@ impl Body<'_> {
 
     /// Creates the name of a single number that a loop or expression computes.
     pub(super) fn name_local(&mut self, value: ValueId, dtype: DType) -> String {
-        let name = self.wish(value);
+        let name = self.preferred_name(value);
         let name = self.names.fresh(&name);
         self.locals.insert(value, (name.clone(), dtype));
         name
     }
 
     /// The user's name of a value, or a short generated name.
-    pub(super) fn wish(&self, value: ValueId) -> String {
+    pub(super) fn preferred_name(&self, value: ValueId) -> String {
         let input = self.plan.inputs.get(value.index()).map(|input| input.name.to_string());
         input.or_else(|| (self.wishes)(value)).unwrap_or_else(|| format!("t{}", value.index()))
     }

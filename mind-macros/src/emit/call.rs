@@ -5,14 +5,14 @@ use std::fmt::Write;
 
 use mind_core::{
     dim::Dim,
-    plan::{Argument, Call},
+    plan::{KernelCall, KernelOperand},
     ty::Type,
     written::{Texts, kernel_text, of_call},
 };
 
 use super::{body::Body, extent::Arithmetic, extent::extent, external};
 
-pub(super) fn emit(body: &mut Body<'_>, call: &Call) {
+pub(super) fn emit(body: &mut Body<'_>, call: &KernelCall) {
     if call.external().is_some() {
         return external::emit(body, call);
     }
@@ -38,10 +38,10 @@ pub(super) fn emit(body: &mut Body<'_>, call: &Call) {
 }
 
 /// A `rt::bare::Argument`: the elements of an operand and their type.
-fn value(body: &Body<'_>, argument: &Argument) -> String {
+fn value(body: &Body<'_>, argument: &KernelOperand) -> String {
     let elements = match argument {
-        Argument::Tensor(buffer, _) => body.read(*buffer),
-        Argument::Scalar(scalar, _) => format!("&[{}]", body.scalar_text(scalar)),
+        KernelOperand::Tensor(buffer, _) => body.read(*buffer),
+        KernelOperand::Scalar(scalar, _) => format!("&[{}]", body.scalar_text(scalar)),
     };
     format!("rt::bare::Argument::new({elements}, {})", ty(&argument.ty()))
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use mind_core::{
     ir::{External, ValueId},
-    plan::{Argument, Call, Plan, Step},
+    plan::{KernelCall, KernelOperand, Plan, Step},
     ty::DType,
 };
 
@@ -30,7 +30,7 @@ pub(super) fn functions(
     if calls(plan).next().is_none() {
         return TokenStream::new();
     }
-    let span_of = |call: &Call| value_span(plan.buffers[call.result.0].value);
+    let span_of = |call: &KernelCall| value_span(plan.buffers[call.result.0].value);
     let functions = calls(plan).enumerate().map(|(position, call)| {
         let tokens = parse(&function(position, call));
         // The call of a derivative does not appear in the source, so it gets the span of the call that it
@@ -57,17 +57,17 @@ pub(super) fn has_any(plan: &Plan) -> bool {
 }
 
 /// Emits the step in `run`.
-pub(super) fn emit(body: &mut Body<'_>, call: &Call) {
+pub(super) fn emit(body: &mut Body<'_>, call: &KernelCall) {
     let position = calls(body.plan).position(|other| std::ptr::eq(other, call));
     let position = position.expect("the step is one of the plan's");
     let mut text = String::new();
     for argument in &call.operands {
         let _ = match argument {
-            Argument::Tensor(buffer, ty) => {
+            KernelOperand::Tensor(buffer, ty) => {
                 let extents: String = ty.shape.iter().map(|dim| body.extent(dim) + ", ").collect();
                 write!(text, "{}, [{extents}], ", body.read(*buffer))
             }
-            Argument::Scalar(scalar, _) => write!(text, "{}, ", body.scalar_text(scalar)),
+            KernelOperand::Scalar(scalar, _) => write!(text, "{}, ", body.scalar_text(scalar)),
         };
     }
     let extents: String = call.ty.shape.iter().map(|dim| body.extent(dim) + ", ").collect();
@@ -75,7 +75,7 @@ pub(super) fn emit(body: &mut Body<'_>, call: &Call) {
     let _ = writeln!(body.text, "externs::{}({text}[{extents}], {result})?;", name(position));
 }
 
-fn calls(plan: &Plan) -> impl Iterator<Item = &Call> {
+fn calls(plan: &Plan) -> impl Iterator<Item = &KernelCall> {
     plan.steps.iter().filter_map(|step| match step {
         Step::Call(call) => call.external().map(|_| call),
         _ => None,
@@ -87,7 +87,7 @@ fn calls(plan: &Plan) -> impl Iterator<Item = &Call> {
 /// The last operand of a derivative is the cotangent of the differentiated function's result. The result of a
 /// derivative is a vector with the cotangents of all other float operands, one after the other. All cotangents after
 /// the first are therefore such vectors.
-fn called(call: &Call) -> (&str, usize) {
+fn called(call: &KernelCall) -> (&str, usize) {
     match call.external().expect("only calls of functions that are elsewhere are asked") {
         External::Call { function, .. } => (function, 0),
         External::Grad { function, order } => {
@@ -102,17 +102,17 @@ fn name(position: usize) -> String {
 
 /// The function for one call. It takes slices and extents, calls the `extern` function with tensors of dynamic extents,
 /// and stores the result.
-fn function(position: usize, call: &Call) -> String {
-    let Call { operands: arguments, ty, .. } = call;
+fn function(position: usize, call: &KernelCall) -> String {
+    let KernelCall { operands: arguments, ty, .. } = call;
     let (function, order) = called(call);
     let (dtype, rank) = (ty.dtype, ty.rank());
     let mut signature = String::new();
     for (position, argument) in arguments.iter().enumerate() {
         let _ = match argument {
-            Argument::Tensor(_, ty) => {
+            KernelOperand::Tensor(_, ty) => {
                 write!(signature, "x{position}: &[{}], s{position}: [usize; {}], ", ty.dtype, ty.rank())
             }
-            Argument::Scalar(_, dtype) => write!(signature, "x{position}: {dtype}, "),
+            KernelOperand::Scalar(_, dtype) => write!(signature, "x{position}: {dtype}, "),
         };
     }
     let mut text = format!(
@@ -124,12 +124,12 @@ fn function(position: usize, call: &Call) -> String {
     let mut given = String::new();
     for (position, argument) in operands.iter().chain(cotangents.first()).enumerate() {
         let _ = match argument {
-            Argument::Tensor(_, ty) => write!(
+            KernelOperand::Tensor(_, ty) => write!(
                 given,
                 "{}, ",
                 tensor(&format!("x{position}"), &format!("s{position}"), ty.dtype, ty.rank())
             ),
-            Argument::Scalar(..) => write!(given, "x{position}, "),
+            KernelOperand::Scalar(..) => write!(given, "x{position}, "),
         };
     }
     // The cotangent of a derivative's result is a vector here. The Rust function takes a tuple of the type that the
@@ -143,7 +143,7 @@ fn function(position: usize, call: &Call) -> String {
             part += 1;
             let name = format!("x{position}_{part}");
             match leaf.argument {
-                Argument::Tensor(_, ty) => {
+                KernelOperand::Tensor(_, ty) => {
                     let extents = format!("s{}", leaf.position);
                     let _ = writeln!(
                         text,
@@ -151,7 +151,7 @@ fn function(position: usize, call: &Call) -> String {
                     );
                     tensor(&name, &extents, dtype, ty.rank())
                 }
-                Argument::Scalar(..) => {
+                KernelOperand::Scalar(..) => {
                     let _ = writeln!(text, "let ({name}, rest) = rest.split_at(1);");
                     format!("{name}[0]")
                 }
@@ -169,8 +169,8 @@ fn function(position: usize, call: &Call) -> String {
         let pattern = Back::of_order(arguments, operands.len(), order).map(&mut |leaf| {
             part += 1;
             let shape = match leaf.argument {
-                Argument::Tensor(..) => format!("s{}", leaf.position),
-                Argument::Scalar(..) => "[]".into(),
+                KernelOperand::Tensor(..) => format!("s{}", leaf.position),
+                KernelOperand::Scalar(..) => "[]".into(),
             };
             stores += &format!("let result = __mind_rt::put({function:?}, &d{part}, {shape}, result)?;\n");
             format!("d{part}")
@@ -197,13 +197,13 @@ enum Back<'a> {
 /// An operand or cotangent of the call, for which a derivative returns the cotangent.
 struct Leaf<'a> {
     position: usize,
-    argument: &'a Argument,
+    argument: &'a KernelOperand,
 }
 
 impl<'a> Back<'a> {
     /// The result of the derivative of this order. The derivative of `f : S → T` takes `S` and a cotangent of type `T`,
     /// and returns a cotangent of type `S`. The next derivative takes both of these and a cotangent of type `S`.
-    fn of_order(arguments: &'a [Argument], operands: usize, order: usize) -> Self {
+    fn of_order(arguments: &'a [KernelOperand], operands: usize, order: usize) -> Self {
         let leaf = |position: usize| Self::Leaf(Leaf { position, argument: &arguments[position] });
         match order {
             0 => leaf(operands),
@@ -221,8 +221,8 @@ impl<'a> Back<'a> {
         match self {
             Self::Leaf(leaf) => {
                 let dtype = match leaf.argument {
-                    Argument::Tensor(_, ty) => ty.dtype,
-                    Argument::Scalar(_, dtype) => *dtype,
+                    KernelOperand::Tensor(_, ty) => ty.dtype,
+                    KernelOperand::Scalar(_, dtype) => *dtype,
                 };
                 if dtype.is_float() { text(leaf) } else { "()".into() }
             }

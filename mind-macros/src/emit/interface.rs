@@ -213,7 +213,7 @@ fn destructured(parameter: &Parameter, names: &mut Names) -> ((TokenStream, Toke
     let arguments = arguments.collect();
     let Structure::Struct(ty) = structure else { unreachable!("the caller has seen the struct") };
     let borrow = if *update { Borrow::Unique } else { Borrow::Shared };
-    (structs::taken(ty, &name.to_token_stream(), borrow, &mut parts.iter()), arguments)
+    (structs::destructuring(ty, &name.to_token_stream(), borrow, &mut parts.iter()), arguments)
 }
 
 fn has_struct(structure: &Structure) -> bool {
@@ -317,7 +317,7 @@ fn out_argument(structure: &Structure, out: &Ident, names: &mut Names) -> (Optio
             let mut parts = Vec::new();
             let argument = out_parts(structure, names, &mut parts);
             let (pattern, value) =
-                structs::taken(ty, &out.to_token_stream(), Borrow::Unique, &mut parts.iter());
+                structs::destructuring(ty, &out.to_token_stream(), Borrow::Unique, &mut parts.iter());
             (Some(quote! { let #pattern = #value; }), argument)
         }
         Structure::Value(_) => (None, quote! { #out }),

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fmt::Write};
 
 use mind_core::{
     ir::{Access, Guard},
-    plan::{self, Argument, BufferId, Loop, Plan, Step},
+    plan::{self, BufferId, KernelOperand, LoopStep, Plan, Step},
     ty::{DType, Type},
 };
 
@@ -15,7 +15,7 @@ use super::{
 };
 
 /// The loops of a plan, in order. Each has a module, whose name contains the position.
-pub(super) fn loops(plan: &Plan) -> impl Iterator<Item = &Loop> {
+pub(super) fn loops(plan: &Plan) -> impl Iterator<Item = &LoopStep> {
     plan.steps.iter().filter_map(|step| match step {
         Step::Loop(of) => Some(of),
         _ => None,
@@ -40,7 +40,7 @@ pub(super) fn dtypes(plan: &Plan) -> BTreeSet<DType> {
 }
 
 /// Emits the loop that calls the function of the body.
-pub(super) fn emit(body: &mut Body<'_>, of: &Loop) {
+pub(super) fn emit(body: &mut Body<'_>, of: &LoopStep) {
     let module = module(body.loops);
     body.loops += 1;
     let steps = of.steps.as_ref().map(|steps| body.extent(steps));
@@ -51,10 +51,12 @@ pub(super) fn emit(body: &mut Body<'_>, of: &Loop) {
         carry.declare(body, *buffers, steps.as_deref().filter(|_| of.guard == Guard::Always));
         let now = &carry.now;
         let _ = match first {
-            Argument::Tensor(buffer, _) => {
+            KernelOperand::Tensor(buffer, _) => {
                 writeln!(body.text, "{now}.copy_from_slice({});", body.read(*buffer))
             }
-            Argument::Scalar(scalar, _) => writeln!(body.text, "{now}[0] = {};", body.scalar_text(scalar)),
+            KernelOperand::Scalar(scalar, _) => {
+                writeln!(body.text, "{now}[0] = {};", body.scalar_text(scalar))
+            }
         };
     }
     // Whether an odd number of steps has run.
@@ -82,9 +84,9 @@ pub(super) fn emit(body: &mut Body<'_>, of: &Loop) {
                 format!("&mut {}[..]", carries[position].now)
             }
             (_, Access::Carry) => format!("&{}[..]", carries[position].now),
-            (Argument::Tensor(buffer, _), Access::Element) => element(body, *buffer, ty, &at, "&"),
-            (Argument::Tensor(buffer, _), Access::Whole) => format!("&{}[..]", body.read(*buffer)),
-            (Argument::Scalar(scalar, _), Access::Element | Access::Whole) => body.scalar_text(scalar),
+            (KernelOperand::Tensor(buffer, _), Access::Element) => element(body, *buffer, ty, &at, "&"),
+            (KernelOperand::Tensor(buffer, _), Access::Whole) => format!("&{}[..]", body.read(*buffer)),
+            (KernelOperand::Scalar(scalar, _), Access::Element | Access::Whole) => body.scalar_text(scalar),
         };
         let _ = write!(arguments, "{text}, ");
     }
@@ -127,15 +129,15 @@ pub(super) fn emit(body: &mut Body<'_>, of: &Loop) {
 
 /// Emits the code that ends the loop, or skips the step, if the step does not run. Stacked results of steps that do not
 /// run are zeros.
-fn guard(body: &mut Body<'_>, of: &Loop, carries: &[Carry], [steps, step, at]: [&str; 3]) {
+fn guard(body: &mut Body<'_>, of: &LoopStep, carries: &[Carry], [steps, step, at]: [&str; 3]) {
     let (goes_on, way) = match of.guard {
         Guard::Always => return,
         Guard::Carry => (format!("{}[0]", carries[0].now), "break"),
         Guard::Operand => {
             let position = of.carries.len();
             match &of.operands[position].0 {
-                Argument::Scalar(scalar, _) => (body.scalar_text(scalar), "break"),
-                Argument::Tensor(buffer, _) => {
+                KernelOperand::Scalar(scalar, _) => (body.scalar_text(scalar), "break"),
+                KernelOperand::Tensor(buffer, _) => {
                     (element(body, *buffer, &of.body.inputs[position].ty, at, ""), "continue")
                 }
             }
@@ -177,7 +179,7 @@ struct Carry {
 }
 
 impl Carry {
-    fn new(body: &mut Body<'_>, of: &Loop, position: usize) -> Self {
+    fn new(body: &mut Body<'_>, of: &LoopStep, position: usize) -> Self {
         let mut fresh = |name: &str| body.names.fresh(&format!("{name}_{position}"));
         let now = fresh("carry");
         let next = of.carries[position].second.map(|_| fresh("next"));

@@ -11,8 +11,8 @@ use mind_core::{
     dim::{Dim, Symbol},
     ir::ValueId,
     plan::{
-        Argument, BufferId, Condition, Integers, Location, Plan, Returned, ScalarStep, Seen, Source, Step,
-        Strips, View, Walk, Watch,
+        BufferId, Condition, Integers, KernelOperand, Location, Plan, Returned, ScalarStep, Seen, Source,
+        Step, Strips, View, Walk, Watch,
     },
     ty::DType,
 };
@@ -164,7 +164,7 @@ impl Body<'_> {
             for (start, buffers) in taken {
                 let known = &self.plan.buffers[buffers[0].0];
                 let name = self.buffers.get(&buffers[0]).cloned();
-                let name = name.unwrap_or_else(|| self.names.fresh(&self.wish(known.value)));
+                let name = name.unwrap_or_else(|| self.names.fresh(&self.preferred_name(known.value)));
                 buffers.iter().for_each(|buffer| _ = self.buffers.insert(*buffer, name.clone()));
                 let count = known.ty.shape.element_count();
                 let count = count.expect("a verified type has a countable number of elements");
@@ -187,7 +187,7 @@ impl Body<'_> {
             }
             let count = known.ty.shape.element_count();
             let count = count.expect("a verified type has a countable number of elements");
-            let name = self.names.fresh(&self.wish(known.value));
+            let name = self.names.fresh(&self.preferred_name(known.value));
             let (whole, from, count) =
                 (self.write(*of), grouped(&self.extent(from)), grouped(&self.extent(&count)));
             let _ = writeln!(self.text, "let {name} = &mut {whole}[{from}..][..{count}];");
@@ -291,13 +291,13 @@ impl Body<'_> {
         }
     }
 
-    fn watch(&mut self, watch: &Watch, argument: &Argument) {
+    fn watch(&mut self, watch: &Watch, argument: &KernelOperand) {
         let (dims, elements) = match argument {
-            Argument::Tensor(buffer, ty) => {
+            KernelOperand::Tensor(buffer, ty) => {
                 let dims: String = ty.shape.iter().map(|dim| self.extent(dim) + ", ").collect();
                 (format!("&[{dims}]"), format!("&{}[..]", self.read(*buffer)))
             }
-            Argument::Scalar(scalar, dtype) => {
+            KernelOperand::Scalar(scalar, dtype) => {
                 ("&[]".to_owned(), format!("&[{}] as &[{dtype}]", self.scalar_text(scalar)))
             }
         };

@@ -236,9 +236,11 @@ fn parts(root: &Root, item: &Struct) -> TokenStream {
         match structure {
             Structure::Struct(ty) => {
                 let inner = whole_of(root, ty, &mut own.iter().map(ToTokens::to_token_stream));
-                let (pattern, value) = taken(ty, &quote! { self.#field }, Borrow::Shared, &mut own.iter());
+                let (pattern, value) =
+                    destructuring(ty, &quote! { self.#field }, Borrow::Shared, &mut own.iter());
                 bind_shared.extend(quote! { let #pattern = #value; });
-                let (pattern, value) = taken(ty, &quote! { self.#field }, Borrow::Unique, &mut own.iter());
+                let (pattern, value) =
+                    destructuring(ty, &quote! { self.#field }, Borrow::Unique, &mut own.iter());
                 bind_unique.extend(quote! { let #pattern = #value; });
                 shared.extend(own.iter().map(ToTokens::to_token_stream));
                 unique.extend(own.iter().map(ToTokens::to_token_stream));
@@ -357,7 +359,7 @@ pub(super) enum Borrow {
 /// A pattern that binds the parts of a struct's value to `names`, and the expression to match it with. A struct of the
 /// library is destructured by its fields, which are public, since it is generic over a struct whose parts it does not
 /// know.
-pub(super) fn taken(
+pub(super) fn destructuring(
     ty: &StructType,
     value: &TokenStream,
     borrow: Borrow,
@@ -372,7 +374,7 @@ pub(super) fn taken(
         return (quote! { (#(#own,)*) }, all);
     }
     let fields = ty.field_names().zip(&ty.fields).map(|(field, structure)| match structure {
-        Structure::Struct(inner) => taken(inner, &quote! { #value.#field }, borrow, names),
+        Structure::Struct(inner) => destructuring(inner, &quote! { #value.#field }, borrow, names),
         Structure::Value(_) | Structure::Tuple(_) => {
             let name = names.next().expect("there is a name for each part");
             let part = match borrow {

@@ -1,7 +1,7 @@
 //! Definitions of variables in loops: each variable is defined once, before it is read, and holds the declared kind of
 //! value.
 
-use mind_core::loops::{Head, Holds, Loops, Statement, Var};
+use mind_core::loops::{Control, Holds, Loops, Statement, Var};
 
 /// Checks that each variable is captured or defined by one statement, and holds the declared kind of value.
 pub(super) fn assert_defined_once(loops: &Loops) {
@@ -56,10 +56,10 @@ pub(super) fn defined(statement: &Statement) -> Vec<Var> {
         Statement::Whole { var, spare, .. } => vec![*var, *spare],
         Statement::TakeOut { var, home, .. } => vec![*var, *home],
         Statement::Do(head, _) => match head {
-            Head::For { index, .. } | Head::Elements { index, .. } => vec![*index],
-            Head::Chains { first, end, .. } => vec![*first, *end],
-            Head::Blocks { first, rows, .. } => vec![*first, *rows],
-            Head::If { .. } => Vec::new(),
+            Control::For { index, .. } | Control::Elements { index, .. } => vec![*index],
+            Control::Chains { first, end, .. } => vec![*first, *end],
+            Control::Blocks { first, rows, .. } => vec![*first, *rows],
+            Control::If { .. } => Vec::new(),
         },
         Statement::Assign { .. }
         | Statement::PutBack { .. }

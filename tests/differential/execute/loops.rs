@@ -6,8 +6,8 @@ use mind_core::{
     dim::Dim,
     interp::Elements,
     loops::{
-        Capture, Captured, ElementRef, Epilogue, Expr, Finished, Head, Lanes, Loops, OfBlock, Part,
-        Run as How, Size, Statement, Var,
+        Capture, Captured, Control, ElementRef, Epilogue, Execution, Expr, Finished, Lanes, Loops, OfBlock,
+        Size, Statement, Subslice, Var,
     },
     plan::{BufferId, Finish},
     reduce::{Monoid, Neutral},
@@ -59,7 +59,7 @@ impl Run<'_> {
     pub(super) fn loops(&mut self, loops: &Loops) {
         assert_defined_once(loops);
         let parts = match &loops.run {
-            How::Cut(cut) => {
+            Execution::Cut(cut) => {
                 // Two cuts, so that one part has others on both sides.
                 let steps = self.size(&cut.steps);
                 let mut ends = vec![steps / 3, steps - steps / 3, steps];
@@ -67,9 +67,9 @@ impl Run<'_> {
                 let starts = [0].into_iter().chain(ends.clone());
                 starts.zip(ends).filter(|(start, end)| start < end).collect()
             }
-            How::Inline | How::Dispatched => vec![(0, 1)],
+            Execution::Inline | Execution::Dispatched => vec![(0, 1)],
         };
-        let is_cut = matches!(loops.run, How::Cut(_));
+        let is_cut = matches!(loops.run, Execution::Cut(_));
         // Scratch memory is cut like the sums that it is for.
         let mut scratch: Vec<Elements> = Vec::new();
         for Capture { var, source, .. } in &loops.captures {
@@ -203,8 +203,8 @@ impl Run<'_> {
 /// The number of steps of the axis along which loops are cut.
 fn last(loops: &Loops, run: &Run<'_>) -> usize {
     match &loops.run {
-        How::Cut(cut) => run.size(&cut.steps),
-        How::Inline | How::Dispatched => 1,
+        Execution::Cut(cut) => run.size(&cut.steps),
+        Execution::Inline | Execution::Dispatched => 1,
     }
 }
 
@@ -257,7 +257,7 @@ impl<'m, 'p> Machine<'m, 'p> {
                 self.define(*var, Held::Array(row));
             }
             Statement::Chunks { var, rest, of, .. } => {
-                let (base, at, len) = self.part(&Part::whole(*of));
+                let (base, at, len) = self.part(&Subslice::whole(*of));
                 let whole = len / self.len(*var) * self.len(*var);
                 self.define(*var, Held::Slice(base, at, whole));
                 self.define(*rest, Held::Slice(base, at + whole, len - whole));
@@ -269,15 +269,15 @@ impl<'m, 'p> Machine<'m, 'p> {
             Statement::TakeOut { var, home, of, index } => {
                 let block = self.chunk(*of, *index);
                 self.define(*home, block);
-                let array = self.read(&Part::whole(*home));
+                let array = self.read(&Subslice::whole(*home));
                 self.define(*var, Held::Array(array));
             }
             Statement::PutBack { home, from } => {
                 let array = self.array(*from).clone();
-                self.write(&Part::whole(*home), &array);
+                self.write(&Subslice::whole(*home), &array);
             }
             Statement::Padded { var, of, .. } => {
-                let elements = self.read(&Part::whole(*of));
+                let elements = self.read(&Subslice::whole(*of));
                 let mut padded = filled(Neutral::Zero, self.loops.dtype(*var), self.len(*var));
                 each_type!(&elements, all => {
                     Element::unwrap_mut(&mut padded)[..all.len()].copy_from_slice(all);
@@ -285,7 +285,7 @@ impl<'m, 'p> Machine<'m, 'p> {
                 self.define(*var, Held::Array(padded));
             }
             Statement::Whole { var, of, len, .. } => {
-                let (len, elements) = (self.size(len), self.read(&Part::whole(*of)));
+                let (len, elements) = (self.size(len), self.read(&Subslice::whole(*of)));
                 // An element behind the row that counts makes a sum infinite.
                 let mut block = filled(Neutral::Greatest, self.loops.dtype(*var), self.len(*var));
                 each_type!(&elements, all => {
@@ -369,16 +369,16 @@ impl<'m, 'p> Machine<'m, 'p> {
         }
     }
 
-    fn repeat(&mut self, head: &Head, body: &[Statement]) {
+    fn repeat(&mut self, head: &Control, body: &[Statement]) {
         match head {
-            Head::For { index, from, to } => {
+            Control::For { index, from, to } => {
                 for at in self.size(from)..self.size(to) {
                     self.define(*index, Held::Size(at));
                     self.body(body);
                     self.held[index.0] = Held::Nothing;
                 }
             }
-            Head::Chains { first, end, turns, most } => {
+            Control::Chains { first, end, turns, most } => {
                 let turns = self.size(turns);
                 for at in (0..turns).step_by(*most) {
                     self.define(*first, Held::Size(at));
@@ -387,7 +387,7 @@ impl<'m, 'p> Machine<'m, 'p> {
                     [first, end].into_iter().for_each(|var| self.held[var.0] = Held::Nothing);
                 }
             }
-            Head::Blocks { first, rows, from, to, most } => {
+            Control::Blocks { first, rows, from, to, most } => {
                 let (from, to, most) = (self.size(from), self.size(to), self.index(*most));
                 for at in (from..to).step_by(most) {
                     self.define(*first, Held::Size(at));
@@ -396,14 +396,14 @@ impl<'m, 'p> Machine<'m, 'p> {
                     [first, rows].into_iter().for_each(|var| self.held[var.0] = Held::Nothing);
                 }
             }
-            Head::Elements { index, count } => {
+            Control::Elements { index, count } => {
                 for at in 0..self.size(count) {
                     self.define(*index, Held::Size(at));
                     self.body(body);
                     self.held[index.0] = Held::Nothing;
                 }
             }
-            Head::If { less, than } => {
+            Control::If { less, than } => {
                 if self.size(less) < self.size(than) {
                     self.body(body);
                 }
@@ -486,18 +486,18 @@ impl<'m, 'p> Machine<'m, 'p> {
     }
 
     fn chunk(&self, of: Var, index: Var) -> Held {
-        let (base, at, len) = self.part(&Part::whole(of));
+        let (base, at, len) = self.part(&Subslice::whole(of));
         let (width, index) = (self.len(of), self.index(index));
         assert!((index + 1) * width <= len, "block {index} of {len} elements");
         Held::Slice(base, at + index * width, width)
     }
 
-    fn one(&self, place: &ElementRef) -> Part {
-        Part { of: place.of, at: Some(place.index.clone()), len: Some(Size::Dim(Dim::ONE)) }
+    fn one(&self, place: &ElementRef) -> Subslice {
+        Subslice { of: place.of, at: Some(place.index.clone()), len: Some(Size::Dim(Dim::ONE)) }
     }
 
     /// The memory, the first element and the length of a part.
-    fn part(&self, Part { of, at, len }: &Part) -> (Base, usize, usize) {
+    fn part(&self, Subslice { of, at, len }: &Subslice) -> (Base, usize, usize) {
         let (base, start, all) = match &self.held[of.0] {
             Held::Array(array) => (Base::Array(*of), 0, super::number::len(array)),
             Held::Slice(base, start, all) => (*base, *start, *all),
@@ -510,7 +510,7 @@ impl<'m, 'p> Machine<'m, 'p> {
         (base, start + at, len)
     }
 
-    fn read(&self, part: &Part) -> Elements {
+    fn read(&self, part: &Subslice) -> Elements {
         let (base, at, len) = self.part(part);
         match base {
             Base::Array(var) => {
@@ -523,7 +523,7 @@ impl<'m, 'p> Machine<'m, 'p> {
         }
     }
 
-    fn write(&mut self, part: &Part, elements: &Elements) {
+    fn write(&mut self, part: &Subslice, elements: &Elements) {
         let (base, at, count) = self.part(part);
         assert_eq!(len(elements), count, "as many are written");
         match base {

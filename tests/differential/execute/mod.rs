@@ -18,8 +18,8 @@ use mind_core::{
     ir::{Access, Guard, Padding, ValueId},
     loops::{LoweredNest, Product, epilogue, nest as lowered, product},
     plan::{
-        Argument, Buffer, BufferId, Carry, Condition, Conv2d, ConvKind, Integers, Location, Loop, MatMul,
-        Plan, Returned, Scalar, Source, Step, Strips, View,
+        Buffer, BufferId, Carry, Condition, Conv2d, ConvKind, Integers, KernelOperand, Location, LoopStep,
+        MatMul, Plan, Returned, Scalar, Source, Step, Strips, View,
     },
     ty::{DType, Shape},
 };
@@ -344,7 +344,7 @@ impl Run<'_> {
 
     /// Runs the plan of the body for each element. As in emitted code the carries alternate between two buffers, and
     /// each step writes its stacked results where they belong.
-    fn repeat(&mut self, of: &Loop) -> Result<(), rt::Error> {
+    fn repeat(&mut self, of: &LoopStep) -> Result<(), rt::Error> {
         let steps = of.steps.as_ref().map(|steps| self.size(steps));
         // If all steps run, the last step writes the buffer of the last value.
         let mut now = steps.filter(|_| of.guard == Guard::Always).unwrap_or(0) % 2;
@@ -425,10 +425,10 @@ impl Run<'_> {
     }
 
     /// The whole value that a call or a watch receives.
-    fn value(&self, argument: &Argument) -> Array {
+    fn value(&self, argument: &KernelOperand) -> Array {
         let elements = match argument {
-            Argument::Tensor(buffer, _) => self.load_buffer(*buffer),
-            Argument::Scalar(scalar, _) => self.scalar(scalar),
+            KernelOperand::Tensor(buffer, _) => self.load_buffer(*buffer),
+            KernelOperand::Scalar(scalar, _) => self.scalar(scalar),
         };
         let shape = self.sizes(&argument.ty().shape);
         assert_eq!(len(&elements), shape.iter().product::<usize>(), "all of a value is given");

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{BackwardOperand, BodyGradient};
+use super::{BodyGradient, LoopRead};
 use crate::{
     dim::Dim,
     ir::{Access, Inst, Op, ValueId},
@@ -278,17 +278,17 @@ impl BodyGradient {
     }
 
     /// The value stacked over all steps, if it exists without the loops.
-    pub(super) fn outside(&self, value: ValueId) -> Option<BackwardOperand> {
+    pub(super) fn outside(&self, value: ValueId) -> Option<LoopRead> {
         let at = value.index();
         if !self.module.inst(value).op.is_input() {
             return None;
         }
         match self.accesses.get(at) {
-            Some(Access::Element) => Some(BackwardOperand::Operand(at)),
+            Some(Access::Element) => Some(LoopRead::Operand(at)),
             Some(Access::Carry | Access::Whole) => None,
             None => {
                 let result = self.results[at - self.inputs];
-                (result >= self.carries).then_some(BackwardOperand::Cotangent(result))
+                (result >= self.carries).then_some(LoopRead::Cotangent(result))
             }
         }
     }

@@ -8,7 +8,7 @@ use mind_shape::loops::chain_in;
 
 use crate::{
     dim::Dim,
-    loops::{Part, Statement},
+    loops::{Statement, Subslice},
     plan::{Fold, Nest, Pass, Plan, Store, Target, View},
 };
 
@@ -17,7 +17,7 @@ use super::{
     captures::Captures,
     folds::{LaneFold, lanes_of},
     known,
-    rows::{Element, Frame, Lowering},
+    rows::{FoldElement, Frame, NestLowering},
     short_rows::flat_view,
     writer::Writer,
 };
@@ -26,20 +26,20 @@ use super::{
 /// error if the nest does anything else.
 pub(super) fn lower(plan: &Plan, nest: &Nest, captures: &Captures, out: Writer) -> Result<Writer, Writer> {
     let Some((flat, lanes, columns)) = flat_of_few(plan, nest, captures) else { return Err(out) };
-    let mut lowering = Lowering::new(plan, &flat, captures, Frame::Nest, out);
+    let mut lowering = NestLowering::new(plan, &flat, captures, Frame::Nest, out);
     let pass = &flat.passes[0];
     let mut variables = lowering.variables(pass);
     let folds = pass.folds.iter().map(|fold| {
         let most = chain_in(lanes / columns);
         let Target::Number(value) = fold.target else { unreachable!("flat sums are numbers") };
-        lowering.fold(Some(value), Element::of(fold), lanes, most, 0..1)
+        lowering.fold(Some(value), FoldElement::of(fold), lanes, most, 0..1)
     });
     let sums: Vec<LaneFold> = folds.collect();
     lowering.still_loads(&mut variables);
     lowering.elements(pass, &variables, &sums.iter().cloned().map(Some).collect::<Vec<_>>());
     for (fold, sum) in nest.passes[0].folds.iter().zip(&sums) {
         let Target::Memory(view) = &fold.target else { unreachable!("sums of columns are in memory") };
-        let to = Part::whole(captures.target(view));
+        let to = Subslice::whole(captures.target(view));
         let (monoid, lanes) = (fold.monoid, sum.in_lanes());
         lowering.out.push(Statement::Columns { to: to.clone(), monoid, lanes, columns });
         lowering.divide(fold, to);

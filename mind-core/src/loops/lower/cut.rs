@@ -37,7 +37,7 @@ impl Cut {
 /// Whether parts of an axis write to different memory, and do not depend on each other.
 fn can_be_cut(nest: &Nest, axis: usize) -> bool {
     // All views of one buffer have the same stride along the axis.
-    let alike = |view: &View| {
+    let has_one_stride = |view: &View| {
         let same = nest.loads.iter().chain(targets(nest)).filter(|other| other.buffer() == view.buffer());
         same.into_iter().all(|other| other.strides[axis] == view.strides[axis])
     };
@@ -45,7 +45,7 @@ fn can_be_cut(nest: &Nest, axis: usize) -> bool {
         || targets(nest).all(|view| view.strides[..axis].iter().all(|stride| *stride == Dim::ZERO));
     let sums_rows =
         nest.passes.iter().flat_map(|pass| &pass.folds).any(|fold| matches!(fold.target, Target::Number(_)));
-    targets(nest).all(|view| separable(view, nest, axis) && alike(view))
+    targets(nest).all(|view| separable(view, nest, axis) && has_one_stride(view))
         // Totals are added up by steps of the outermost axis.
         && (axis == 0 || (!has_totals(nest) && are_sums_over_outer_axes()))
         && (axis < nest.row_axes || !sums_rows)

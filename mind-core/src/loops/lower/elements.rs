@@ -2,7 +2,7 @@
 
 use crate::{
     dim::Dim,
-    loops::{ElementRef, Expr, Head, Holds, Part, Size, Statement, Var},
+    loops::{Control, ElementRef, Expr, Holds, Size, Statement, Subslice, Var},
     plan::{Node, Operand, Pass, Target, View},
     reduce::Neutral,
     ty::DType,
@@ -11,7 +11,7 @@ use crate::{
 use super::{
     Along, chains,
     folds::{Chains, LaneFold},
-    rows::{Frame, Gathered, Lowering},
+    rows::{Frame, Gathered, NestLowering},
 };
 
 /// The elements of a row that are processed at once if its length is not known: a register of the highest SIMD level.
@@ -57,7 +57,7 @@ impl Variables {
     }
 }
 
-impl Lowering<'_> {
+impl NestLowering<'_> {
     /// The variables of the memory that a pass reads and writes.
     pub(super) fn variables(&self, pass: &Pass) -> Variables {
         let mut reads = vec![false; self.nest.loads.len()];
@@ -168,10 +168,10 @@ impl Lowering<'_> {
                 None => (self.captures.target(view), false),
             };
             let part = match is_array {
-                true => Part::whole(of),
+                true => Subslice::whole(of),
                 false => {
                     let at = self.row_position(view, true);
-                    Part { of, at: Some(at), len: run(Along::of(view, inner)) }
+                    Subslice { of, at: Some(at), len: run(Along::of(view, inner)) }
                 }
             };
             let var =
@@ -189,7 +189,7 @@ impl Lowering<'_> {
                 Along::Fixed => self.load_number(variables, load, at),
                 along @ (Along::Consecutive | Along::Strided) => {
                     let var = self.out.derived(of, "row", Holds::Borrowed(self.out.dtype(of)));
-                    let part = Part { of, at: Some(at), len: run(along).filter(|_| !blocks) };
+                    let part = Subslice { of, at: Some(at), len: run(along).filter(|_| !blocks) };
                     self.out.push(Statement::Borrow { var, part, written: false });
                     variables.loads[load] = Some(var);
                 }
@@ -253,7 +253,7 @@ impl Lowering<'_> {
         let (inner, in_lanes) = (self.rank() - 1, sums.iter().flatten().cloned().collect::<Vec<LaneFold>>());
         let (from, to) = self.open_chains(inner, len.over(width), &in_lanes);
         let block = self.out.variable(None, "block", Holds::Size);
-        self.out.open(Head::For { index: block, from, to });
+        self.out.open(Control::For { index: block, from, to });
         let mut of_block = variables.clone();
         if self.reads_strided(variables) {
             let start = Size::from(block).times(Size::known(width));
@@ -305,7 +305,7 @@ impl Lowering<'_> {
                 // The rest is a separate chain.
                 Some(chains) => {
                     self.array(rest, sum.of);
-                    let [sums, lost, chain] = [sum.sums, chains.lost, rest].map(Part::whole);
+                    let [sums, lost, chain] = [sum.sums, chains.lost, rest].map(Subslice::whole);
                     back.push(Statement::CombineChains {
                         monoid: sum.of.monoid,
                         sums,
@@ -331,7 +331,7 @@ impl Lowering<'_> {
         let left = len.clone().minus(start.into());
         match is_padded {
             true => {
-                self.out.open(Head::If { less: start.into(), than: len });
+                self.out.open(Control::If { less: start.into(), than: len });
                 self.padded(pass, variables, &rests, narrow, &left);
                 self.out.close();
             }
@@ -389,8 +389,8 @@ impl Lowering<'_> {
             }
             pairs.push((of, var));
             if written {
-                let from = Part { of: var, at: None, len: Some(len.clone()) };
-                back.push(Statement::CopyInto { to: Part::whole(of), from });
+                let from = Subslice { of: var, at: None, len: Some(len.clone()) };
+                back.push(Statement::CopyInto { to: Subslice::whole(of), from });
             }
         }
         self.each(pass, &variables.with(&pairs), sums, "lane", Size::known(width), Some(len));
@@ -423,7 +423,7 @@ impl Lowering<'_> {
         counted: Option<&Size>,
     ) {
         let index = self.out.variable(None, index, Holds::Size);
-        self.out.open(Head::Elements { index, count });
+        self.out.open(Control::Elements { index, count });
         let mask = counted.map(|below| {
             let var = self.out.variable(None, "counts", Holds::Mask);
             self.out.push(Statement::Mask { var, index, below: below.clone() });

@@ -2,7 +2,7 @@
 
 use crate::{
     dim::Dim,
-    loops::{Head, Holds, Loops, Part, Run, Size, Statement, Var},
+    loops::{Control, Execution, Holds, Loops, Size, Statement, Subslice, Var},
     plan::{BufferId, Finish, MatMul, Nest, Operand, Pass, Plan, View},
     ty::DType,
 };
@@ -10,7 +10,7 @@ use crate::{
 use super::{
     captures::Captures,
     dtype, has_functions,
-    rows::{Columns, Frame, Lowering},
+    rows::{Columns, Frame, NestLowering},
     writer::Writer,
 };
 
@@ -77,12 +77,12 @@ pub fn epilogue(plan: &Plan, finish: &Finish) -> Epilogue {
     let mut captures = Captures::new(plan, &nest, None, &mut out);
     let [first, row, column, rows, columns, sums, stride] = captures.of_block(finish, dtype, &mut out);
     let frame = Frame::Block(Columns { column, columns, first: Some(first) });
-    let mut lowering = Lowering::new(plan, &nest, &captures, frame, out);
+    let mut lowering = NestLowering::new(plan, &nest, &captures, frame, out);
     let index = lowering.index(0);
     let end = Size::sum(vec![row.into(), rows.into()]);
-    lowering.out.open(Head::For { index, from: row.into(), to: end });
+    lowering.out.open(Control::For { index, from: row.into(), to: end });
     let at = Size::from(index).minus(row.into()).times(stride.into());
-    let part = Part { of: sums, at: Some(at), len: Some(columns.into()) };
+    let part = Subslice { of: sums, at: Some(at), len: Some(columns.into()) };
     let sums = lowering.out.derived(sums, "row", Holds::Borrowed(dtype));
     lowering.out.push(Statement::Borrow { var: sums, part, written: false });
     lowering.sums = Some(sums);
@@ -125,9 +125,9 @@ fn whole(plan: &Plan, finish: &Finish) -> Whole {
     let (nest, dtype) = (nest(finish), dtype(plan, &finish.stores[0].target));
     let mut out = Writer::default();
     let captures = Captures::new(plan, &nest, None, &mut out);
-    let mut lowering = Lowering::new(plan, &nest, &captures, Frame::Row, out);
+    let mut lowering = NestLowering::new(plan, &nest, &captures, Frame::Row, out);
     let index = lowering.index(0);
-    lowering.out.open(Head::For { index, from: Size::known(0), to: (&finish.extents[0]).into() });
+    lowering.out.open(Control::For { index, from: Size::known(0), to: (&finish.extents[0]).into() });
     let columns = finish.extents[1].as_literal().and_then(|columns| usize::try_from(columns).ok());
     let holds = Holds::Array(dtype, columns.expect("a small product has known extents"));
     let sums = lowering.out.variable(None, "sums", holds);
@@ -139,7 +139,7 @@ fn whole(plan: &Plan, finish: &Finish) -> Whole {
 }
 
 /// Lowers the pass over a row of sums, whose loop is open. The nest has one pass, of stores.
-fn finished(mut lowering: Lowering<'_>) -> Writer {
+fn finished(mut lowering: NestLowering<'_>) -> Writer {
     let nest = lowering.nest;
     for pass in &nest.passes {
         let mut variables = lowering.variables(pass);
@@ -153,7 +153,7 @@ fn finished(mut lowering: Lowering<'_>) -> Writer {
 fn loops(captures: Captures, out: Writer, depends_on_fusing: bool) -> Loops {
     let (variables, body) = out.finish();
     // A kernel runs the loops at its SIMD level.
-    let run = Run::Inline;
+    let run = Execution::Inline;
     Loops { captures: captures.all, variables, body, totals: Vec::new(), run, depends_on_fusing }
 }
 

@@ -7,14 +7,14 @@ use mind_shape::loops::{self, CHAIN, chain_in};
 use crate::{
     dim::Dim,
     ir::ValueId,
-    loops::{Expr, Head, Holds, Lanes, Part, Size, Statement, Var},
+    loops::{Control, Expr, Holds, Lanes, Size, Statement, Subslice, Var},
     plan::{Operand, Pass, Target, View},
     ty::DType,
 };
 
 use super::{
     chains::{Chain, MemoryFold, PartialSums, in_memory, is_sum_of_rows, turns},
-    rows::{Element, Gathered, Lowering},
+    rows::{FoldElement, Gathered, NestLowering},
 };
 
 /// A fold in an array of lanes. A fold of numbers that are computed once per row has one lane.
@@ -22,7 +22,7 @@ use super::{
 pub(super) struct LaneFold {
     pub(super) sums: Var,
     pub(super) lanes: usize,
-    pub(super) of: Element,
+    pub(super) of: FoldElement,
     /// The chains and their variables, if there is more than one chain.
     pub(super) chains: Option<Chains>,
     /// The chain before the current one, if the loop that is split into chains is the only one that adds to the fold.
@@ -38,7 +38,7 @@ pub(super) struct Chains {
     pub(super) lost: Var,
 }
 
-impl<'a> Lowering<'a> {
+impl<'a> NestLowering<'a> {
     pub(super) fn is_sum_of_rows(&self) -> bool {
         self.memory.iter().any(|(sum, _)| {
             sum.place == PartialSums::Scratch && is_sum_of_rows(self.nest, sum.fold, sum.view)
@@ -53,7 +53,7 @@ impl<'a> Lowering<'a> {
         let view = &self.nest.loads[load];
         let [sums, lost, chain] =
             [self.captures.target(sum.view), lost, chain].map(|of| self.part(of, sum.view, 0));
-        let of = Part { of: self.captures.loads[load], at: Some(self.position(view, 0..0)), len: None };
+        let of = Subslice { of: self.captures.loads[load], at: Some(self.position(view, 0..0)), len: None };
         let (stride, rows) = ((&view.strides[0]).into(), self.extent(0));
         self.out.push(Statement::SumColumns { sums, lost, chain, of, stride, rows });
         self.end_folds(0);
@@ -64,7 +64,7 @@ impl<'a> Lowering<'a> {
             let elements = pass.folds.iter().map(|fold| (fold, true));
             for (fold, of_elements) in elements.chain(pass.row_folds.iter().map(|fold| (fold, false))) {
                 let Target::Total(value) = fold.target else { continue };
-                let of = Element::of(fold);
+                let of = FoldElement::of(fold);
                 let sum = match of_elements {
                     true => self.fold_in_lanes(Some(value), of, self.lanes(pass), 0),
                     false => self.fold(Some(value), of, 1, CHAIN, 0..self.nest.row_axes),
@@ -78,7 +78,7 @@ impl<'a> Lowering<'a> {
     pub(super) fn fold_in_lanes(
         &mut self,
         value: Option<ValueId>,
-        of: Element,
+        of: FoldElement,
         lanes: usize,
         first: usize,
     ) -> LaneFold {
@@ -89,7 +89,7 @@ impl<'a> Lowering<'a> {
     pub(super) fn fold(
         &mut self,
         value: Option<ValueId>,
-        of: Element,
+        of: FoldElement,
         lanes: usize,
         most: usize,
         axes: Range<usize>,
@@ -127,7 +127,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// Declares an array filled with the neutral element.
-    pub(super) fn array(&mut self, var: Var, of: Element) {
+    pub(super) fn array(&mut self, var: Var, of: FoldElement) {
         self.out.push(Statement::Array(var, of.monoid.neutral));
     }
 
@@ -182,7 +182,7 @@ impl<'a> Lowering<'a> {
         for (MemoryFold { fold, view, chain, place, .. }, Gathered { chain: array, lost }) in
             self.sums_from(depth)
         {
-            let (of, sums) = (Element::of(fold), self.sums(view, depth));
+            let (of, sums) = (FoldElement::of(fold), self.sums(view, depth));
             let neutral = of.monoid.neutral;
             match (place, chain, lost) {
                 (PartialSums::Arrays(_), None, _) => self.array(array, of),
@@ -209,7 +209,7 @@ impl<'a> Lowering<'a> {
         {
             let sums = self.sums(view, depth);
             if matches!((place, chain), (PartialSums::Arrays(_), None)) {
-                self.out.push(Statement::CopyInto { to: sums.clone(), from: Part::whole(array) });
+                self.out.push(Statement::CopyInto { to: sums.clone(), from: Subslice::whole(array) });
             }
             self.divide(fold, sums);
         }
@@ -226,10 +226,10 @@ impl<'a> Lowering<'a> {
         let Some(most) = self.chains(axis, sums) else { return (Size::known(0), turns) };
         let [first, end] =
             ["chain", "end"].map(|what| self.out.variable(None, &format!("{what}{axis}"), Holds::Size));
-        self.out.open(Head::Chains { first, end, turns, most });
+        self.out.open(Control::Chains { first, end, turns, most });
         for (MemoryFold { fold, view, place, .. }, Gathered { chain, .. }) in self.chained(axis) {
             match place {
-                PartialSums::Arrays(_) => self.array(chain, Element::of(fold)),
+                PartialSums::Arrays(_) => self.array(chain, FoldElement::of(fold)),
                 PartialSums::Scratch | PartialSums::Target => {
                     let chain = self.part(chain, view, axis);
                     self.out.push(Statement::Fill(chain, fold.monoid.neutral));
@@ -241,7 +241,7 @@ impl<'a> Lowering<'a> {
                 continue;
             };
             if let Some(last) = last {
-                self.out.open(Head::If { less: Size::known(0), than: first.into() });
+                self.out.open(Control::If { less: Size::known(0), than: first.into() });
                 self.combine_chain(*sums, lost, *last, *of, false);
                 self.out.close();
             }
@@ -261,7 +261,7 @@ impl<'a> Lowering<'a> {
             let monoid = fold.monoid;
             let statement = match place {
                 PartialSums::Arrays(_) => {
-                    let [lost, chain] = [lost, chain].map(Part::whole);
+                    let [lost, chain] = [lost, chain].map(Subslice::whole);
                     Statement::CombineChains { monoid, sums, lost, chain, lanes: true }
                 }
                 PartialSums::Scratch | PartialSums::Target => {
@@ -284,8 +284,8 @@ impl<'a> Lowering<'a> {
     }
 
     /// Adds chains to sums that are arrays.
-    pub(super) fn combine_chain(&mut self, sums: Var, lost: Var, chain: Var, of: Element, lanes: bool) {
-        let [sums, lost, chain] = [sums, lost, chain].map(Part::whole);
+    pub(super) fn combine_chain(&mut self, sums: Var, lost: Var, chain: Var, of: FoldElement, lanes: bool) {
+        let [sums, lost, chain] = [sums, lost, chain].map(Subslice::whole);
         self.out.push(Statement::CombineChains { monoid: of.monoid, sums, lost, chain, lanes });
     }
 
@@ -302,11 +302,11 @@ impl<'a> Lowering<'a> {
     }
 
     /// The part of a sum in memory, or of memory with its layout, that the loops from `axis` on add to.
-    fn part(&self, of: Var, view: &View, axis: usize) -> Part {
+    fn part(&self, of: Var, view: &View, axis: usize) -> Subslice {
         let kept = (axis..self.rank()).filter(|axis| view.strides[*axis] != Dim::ZERO);
         let len = kept.map(|axis| self.extent(axis)).reduce(Size::times);
         let len = len.unwrap_or_else(|| Size::known(1));
-        Part { of, at: Some(self.position(view, 0..axis)), len: Some(len) }
+        Subslice { of, at: Some(self.position(view, 0..axis)), len: Some(len) }
     }
 
     /// The variables that the elements of a sum in memory are added to.
@@ -315,13 +315,15 @@ impl<'a> Lowering<'a> {
     }
 
     /// The part of a target in memory that the loops from `depth` on sum into.
-    fn sums(&self, view: &View, depth: usize) -> Part {
+    fn sums(&self, view: &View, depth: usize) -> Subslice {
         let of = self.captures.target(view);
         match depth.checked_sub(1) {
-            None => Part::whole(of),
-            Some(outer) => {
-                Part { of, at: Some(self.position(view, 0..depth)), len: Some((&view.strides[outer]).into()) }
-            }
+            None => Subslice::whole(of),
+            Some(outer) => Subslice {
+                of,
+                at: Some(self.position(view, 0..depth)),
+                len: Some((&view.strides[outer]).into()),
+            },
         }
     }
 }

@@ -15,7 +15,7 @@ mod writer;
 
 use crate::{
     dim::Dim,
-    loops::{Cut, Loops, Run},
+    loops::{Cut, Execution, Loops},
     map::{Map, Rust},
     plan::{BufferId, Nest, Operand, Plan, Step, View},
     ty::DType,
@@ -25,7 +25,7 @@ pub use epilogue::{Epilogue, Finished, Product, Whole, epilogue, is_tiny, produc
 
 use captures::Captures;
 use nest::{Along, WORTH_DISPATCHING, buffer, dtype, known, operands, targets};
-use rows::{Frame, Lowering};
+use rows::{Frame, NestLowering};
 use writer::Writer;
 
 /// The lowered form of a nest.
@@ -90,15 +90,15 @@ pub fn nest(plan: &Plan, nest: &Nest) -> LoweredNest {
     let (totals, out) = match columns::lower(plan, nest, &captures, out) {
         Ok(out) => (Vec::new(), out),
         Err(out) => {
-            let mut lowering = Lowering::new(plan, nest, &captures, Frame::Nest, out);
+            let mut lowering = NestLowering::new(plan, nest, &captures, Frame::Nest, out);
             (lowering.rows(), lowering.out)
         }
     };
     let (variables, body) = out.finish();
     let run = match (cut, known(&nest.extents)) {
-        (Some(cut), _) => Run::Cut(cut),
-        (None, Some(elements)) if elements <= WORTH_DISPATCHING => Run::Inline,
-        (None, Some(_) | None) => Run::Dispatched,
+        (Some(cut), _) => Execution::Cut(cut),
+        (None, Some(elements)) if elements <= WORTH_DISPATCHING => Execution::Inline,
+        (None, Some(_) | None) => Execution::Dispatched,
     };
     LoweredNest::Looped(Loops {
         captures: captures.all,

@@ -5,13 +5,13 @@ use std::ops::Range;
 use crate::{
     dim::Dim,
     ir::ValueId,
-    loops::{ElementRef, Expr, Head, Holds, Size, Statement, Var},
+    loops::{Control, ElementRef, Expr, Holds, Size, Statement, Var},
     plan::{Node, Pass, Target},
 };
 
 use super::{
     elements::{BLANK, Variables},
-    rows::{Block, Lowering},
+    rows::{Block, NestLowering},
 };
 
 /// The most rows of a block.
@@ -30,7 +30,7 @@ pub(super) struct RowNumber {
     pub(super) block: Option<Var>,
 }
 
-impl Lowering<'_> {
+impl NestLowering<'_> {
     /// The most rows of a block, if rows are processed in blocks. The numbers of several rows are computed at once: a
     /// logarithm of one number costs as much as the logarithms of a whole register, and the next row is summed while
     /// one row waits for its numbers.
@@ -58,7 +58,7 @@ impl Lowering<'_> {
         let (from, to) = self.open_chains(axis, self.extent(axis), &self.totals.clone());
         let most = self.out.size("most", rows);
         let [first, rows] = ["first", "rows"].map(|name| self.out.variable(None, name, Holds::Size));
-        self.out.open(Head::Blocks { first, rows, from, to, most });
+        self.out.open(Control::Blocks { first, rows, from, to, most });
         self.indices[axis] = Some(first);
         self.block = Some(Block { first, rows });
     }
@@ -85,7 +85,7 @@ impl Lowering<'_> {
         let Some(Block { first, rows }) = self.block else { return };
         let axis = self.nest.row_axes - 1;
         let row = self.out.variable(None, "r", Holds::Size);
-        self.out.open(Head::For { index: row, from: Size::known(0), to: rows.into() });
+        self.out.open(Control::For { index: row, from: Size::known(0), to: rows.into() });
         let index = self.index(axis);
         self.out.push(Statement::Size(index, Size::sum(vec![first.into(), row.into()])));
         self.block_row = Some(row);

@@ -9,7 +9,7 @@ use std::ops::Range;
 use crate::{
     dim::Dim,
     ir::ValueId,
-    loops::{ElementRef, Expr, Head, Holds, Part, Size, Statement, Total, Var},
+    loops::{Control, ElementRef, Expr, Holds, Size, Statement, Subslice, Total, Var},
     plan::{Fold, Nest, Node, Pass, Plan, Scalar, Store, Target, View},
     reduce::Monoid,
     ty::DType,
@@ -51,7 +51,7 @@ pub(super) struct Block {
     pub(super) rows: Var,
 }
 
-pub(super) struct Lowering<'a> {
+pub(super) struct NestLowering<'a> {
     pub(super) plan: &'a Plan,
     pub(super) nest: &'a Nest,
     pub(super) captures: &'a Captures,
@@ -87,18 +87,18 @@ pub(super) struct Gathered {
 
 /// The monoid and the element type of a fold.
 #[derive(Clone, Copy)]
-pub(super) struct Element {
+pub(super) struct FoldElement {
     pub(super) monoid: &'static Monoid,
     pub(super) dtype: DType,
 }
 
-impl Element {
+impl FoldElement {
     pub(super) fn of(fold: &Fold) -> Self {
         Self { monoid: fold.monoid, dtype: fold.dtype }
     }
 }
 
-impl<'a> Lowering<'a> {
+impl<'a> NestLowering<'a> {
     pub(super) fn new(
         plan: &'a Plan,
         nest: &'a Nest,
@@ -161,10 +161,10 @@ impl<'a> Lowering<'a> {
         let totals = self.totals.clone();
         for (above, block) in [(None, Some(most / 2)), (Some(most / 2), Some(most)), (Some(most), None)] {
             if let Some(block) = block {
-                self.out.open(Head::If { less: len.clone(), than: Size::known(block + 1) });
+                self.out.open(Control::If { less: len.clone(), than: Size::known(block + 1) });
             }
             if let Some(above) = above {
-                self.out.open(Head::If { less: Size::known(above), than: len.clone() });
+                self.out.open(Control::If { less: Size::known(above), than: len.clone() });
                 self.totals = totals.iter().map(|total| self.with_own_chain(total)).collect();
                 self.numbers.clear();
             }
@@ -235,7 +235,7 @@ impl<'a> Lowering<'a> {
                 Target::Total(_) => totals.next(),
                 Target::Number(value) => {
                     let (lanes, first) = (self.lanes(pass), self.nest.row_axes);
-                    Some(self.fold_in_lanes(Some(*value), Element::of(fold), lanes, first))
+                    Some(self.fold_in_lanes(Some(*value), FoldElement::of(fold), lanes, first))
                 }
                 Target::Memory(_) => None,
             })
@@ -301,7 +301,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// Divides each of the sums, if they are means.
-    pub(super) fn divide(&mut self, fold: &Fold, sums: Part) {
+    pub(super) fn divide(&mut self, fold: &Fold, sums: Subslice) {
         if let Some(count) = &fold.count {
             self.out.push(Statement::Divide(sums, count.into()));
         }
@@ -318,7 +318,7 @@ impl<'a> Lowering<'a> {
     pub(super) fn open(&mut self, axis: usize, sums: &[LaneFold]) {
         let (from, to) = self.open_chains(axis, self.extent(axis), sums);
         let index = self.index(axis);
-        self.out.open(Head::For { index, from, to });
+        self.out.open(Control::For { index, from, to });
     }
 
     /// A new index of an axis.

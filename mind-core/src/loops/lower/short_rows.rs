@@ -7,7 +7,7 @@ use std::mem;
 
 use crate::{
     dim::Dim,
-    loops::{Holds, Part, Size, Statement},
+    loops::{Holds, Size, Statement, Subslice},
     plan::{Fold, Nest, Node, Operand, Pass, Store, Target, View},
     ty::Shape,
 };
@@ -17,7 +17,7 @@ use super::{
     elements::BLANK,
     folds::lanes_of,
     known,
-    rows::{Block, Columns, Frame, Lowering},
+    rows::{Block, Columns, Frame, NestLowering},
 };
 
 /// A sum of each row, stored contiguously.
@@ -28,7 +28,7 @@ struct RowSum<'n> {
     target: &'n View,
 }
 
-impl<'a> Lowering<'a> {
+impl<'a> NestLowering<'a> {
     /// Sums rows, if the nest does nothing else and the rows are short or may be short.
     pub(super) fn rows_alone(&mut self) -> bool {
         let Some(sums) = self.sums_of_rows() else { return false };
@@ -42,8 +42,8 @@ impl<'a> Lowering<'a> {
         for RowSum { fold, load, target } in sums {
             let view = &self.nest.loads[load];
             let of =
-                Part { of: self.captures.loads[load], at: Some(self.position(view, 0..axis)), len: None };
-            let sums = Part {
+                Subslice { of: self.captures.loads[load], at: Some(self.position(view, 0..axis)), len: None };
+            let sums = Subslice {
                 of: self.captures.target(target),
                 at: Some(self.position(target, 0..axis)),
                 len: Some(self.extent(axis)),
@@ -126,12 +126,12 @@ impl<'a> Lowering<'a> {
             .map(|(name, rows)| self.out.size(name, Size::from(rows).times(Size::known(len))));
         let arrays: Vec<_> = self.values.drain(..flat_pass.folds.len()).collect();
         let frame = Frame::Rows(Columns { column, columns, first: None });
-        let mut inner = Lowering::new(self.plan, flat, self.captures, frame, mem::take(&mut self.out));
+        let mut inner = NestLowering::new(self.plan, flat, self.captures, frame, mem::take(&mut self.out));
         inner.indices.clone_from_slice(&self.indices[..=axis]);
         let mut variables = inner.variables(flat_pass);
         for of in &arrays {
             let row = inner.out.derived(*of, "row", Holds::Borrowed(inner.out.dtype(*of)));
-            let part = Part { of: *of, at: None, len: Some(columns.into()) };
+            let part = Subslice { of: *of, at: None, len: Some(columns.into()) };
             inner.out.push(Statement::Borrow { var: row, part, written: true });
             variables.values.push(row);
         }
@@ -141,22 +141,22 @@ impl<'a> Lowering<'a> {
         let mut arrays = arrays.into_iter();
         for (position, fold) in pass.folds.iter().enumerate() {
             let (of, stride) = match in_memory(pass, fold) {
-                Some(Elements::Loaded(load)) => {
+                Some(OperandLocation::Loaded(load)) => {
                     let view = &self.nest.loads[load];
                     let at = Some(self.position_of_block(view, axis, block));
-                    (Part { of: self.captures.loads[load], at, len: None }, (&view.strides[axis]).into())
+                    (Subslice { of: self.captures.loads[load], at, len: None }, (&view.strides[axis]).into())
                 }
-                Some(Elements::Stored(view)) => {
+                Some(OperandLocation::Stored(view)) => {
                     let at = Some(self.position_of_block(view, axis, block));
-                    (Part { of: self.captures.target(view), at, len: None }, (&view.strides[axis]).into())
+                    (Subslice { of: self.captures.target(view), at, len: None }, (&view.strides[axis]).into())
                 }
                 None => {
                     let values = arrays.next().expect("elements that are not in memory have an array");
-                    (Part::whole(values), Size::known(len))
+                    (Subslice::whole(values), Size::known(len))
                 }
             };
             let sums = self.numbers[first + position].block.expect("there are blocks of rows");
-            let sums = Part { of: sums, at: None, len: Some(block.rows.into()) };
+            let sums = Subslice { of: sums, at: None, len: Some(block.rows.into()) };
             self.out.push(Statement::SumRows { sums: sums.clone(), of, len: Size::known(len), stride });
             self.divide(fold, sums);
         }
@@ -229,17 +229,17 @@ fn is_sum(fold: &Fold) -> bool {
 }
 
 /// The place of elements in memory.
-enum Elements<'n> {
+enum OperandLocation<'n> {
     Loaded(usize),
     Stored(&'n View),
 }
 
 /// The place of a fold's operand once the elements of the pass are stored; `None` if it is not in memory.
-fn in_memory<'n>(pass: &'n Pass, fold: &Fold) -> Option<Elements<'n>> {
+fn in_memory<'n>(pass: &'n Pass, fold: &Fold) -> Option<OperandLocation<'n>> {
     let stored = pass.stores.iter().find(|store| store.operand == fold.operand);
     match (stored, &fold.operand) {
-        (Some(store), _) => Some(Elements::Stored(&store.target)),
-        (None, Operand::Load(load)) if pass.stores.is_empty() => Some(Elements::Loaded(*load)),
+        (Some(store), _) => Some(OperandLocation::Stored(&store.target)),
+        (None, Operand::Load(load)) if pass.stores.is_empty() => Some(OperandLocation::Loaded(*load)),
         _ => None,
     }
 }

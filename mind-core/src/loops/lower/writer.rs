@@ -4,7 +4,7 @@ use std::mem;
 
 use crate::{
     ir::ValueId,
-    loops::{Head, Holds, Size, Statement, Var, Variable},
+    loops::{Control, Holds, Size, Statement, Var, Variable},
     ty::DType,
 };
 
@@ -14,7 +14,7 @@ pub(super) struct Writer {
     pub(super) variables: Vec<Variable>,
     pub(super) body: Vec<Statement>,
     /// The open heads, each with the statements before it.
-    open: Vec<(Head, Vec<Statement>)>,
+    open: Vec<(Control, Vec<Statement>)>,
 }
 
 impl Writer {
@@ -52,7 +52,7 @@ impl Writer {
     }
 
     /// Opens a head. The statements that follow belong to it until it is closed.
-    pub(super) fn open(&mut self, head: Head) {
+    pub(super) fn open(&mut self, head: Control) {
         self.open.push((head, mem::take(&mut self.body)));
     }
 

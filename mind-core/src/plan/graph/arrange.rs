@@ -6,7 +6,7 @@ mod watched;
 
 use std::collections::HashMap;
 
-use super::{Conv, Delivery, Graph, Item, ItemId, LoopWork, Read, Work, without_ones};
+use super::{Conv, Delivery, Graph, Item, ItemId, ItemOperand, LoopWork, Work, without_ones};
 use crate::{
     data::TensorData,
     dim::{Dim, Symbol},
@@ -191,13 +191,20 @@ impl<'m> Arranger<'m> {
         [0, 1].map(|position| self.module.ty(inst.operands[position]).shape.clone())
     }
 
-    fn push(&mut self, value: ValueId, work: Work, reads: Vec<Read>, ty: Type, space: Vec<Dim>) -> ItemId {
+    fn push(
+        &mut self,
+        value: ValueId,
+        work: Work,
+        reads: Vec<ItemOperand>,
+        ty: Type,
+        space: Vec<Dim>,
+    ) -> ItemId {
         let mut needs: Vec<ItemId> = Vec::new();
         for read in &reads {
             let item = match read {
-                Read::Scalar(Scalar::Local(value)) => self.numbers.get(value).copied(),
-                Read::Scalar(Scalar::Constant(_) | Scalar::Input(_) | Scalar::Count { .. })
-                | Read::View(_) => read.item(),
+                ItemOperand::Scalar(Scalar::Local(value)) => self.numbers.get(value).copied(),
+                ItemOperand::Scalar(Scalar::Constant(_) | Scalar::Input(_) | Scalar::Count { .. })
+                | ItemOperand::View(_) => read.item(),
             };
             if let Some(item) = item
                 && !needs.contains(&item)
@@ -215,7 +222,7 @@ impl<'m> Arranger<'m> {
     }
 
     /// Adds an item that is a tensor. Returns a view of all of it.
-    fn whole(&mut self, value: ValueId, work: Work, reads: Vec<Read>, ty: &Type) -> View {
+    fn whole(&mut self, value: ValueId, work: Work, reads: Vec<ItemOperand>, ty: &Type) -> View {
         let item = self.push(value, work, reads, ty.clone(), Vec::new());
         View::contiguous(BufferId(item), &ty.shape)
     }
@@ -225,7 +232,7 @@ impl<'m> Arranger<'m> {
         &mut self,
         value: ValueId,
         work: Work,
-        reads: Vec<Read>,
+        reads: Vec<ItemOperand>,
         dtype: DType,
         space: Vec<Dim>,
     ) -> View {
@@ -238,7 +245,9 @@ impl<'m> Arranger<'m> {
     fn loaded(&mut self, value: ValueId, view: View, dtype: DType) -> View {
         match view.source {
             Source::Scalar(_) => view,
-            Source::Buffer(_) => self.number(value, Work::Load, vec![Read::View(view)], dtype, Vec::new()),
+            Source::Buffer(_) => {
+                self.number(value, Work::Load, vec![ItemOperand::View(view)], dtype, Vec::new())
+            }
         }
     }
 
@@ -251,7 +260,7 @@ impl<'m> Arranger<'m> {
         };
         let operands: Vec<ValueId> = (0..inst.operands.len()).map(operand).collect();
         let reads = operands.into_iter().map(|operand| read(&self.repeated(operand, shape)));
-        let reads: Vec<Read> = reads.collect();
+        let reads: Vec<ItemOperand> = reads.collect();
         let check = self.check_of_divisors(value, inst, op.row());
         let view = if shape.rank() == 0 {
             self.number(value, Work::Scalar(op), reads, inst.ty.dtype, Vec::new())
@@ -341,9 +350,9 @@ impl<'m> Arranger<'m> {
     }
 
     /// Reads a value in row-major order, as the whole of an item.
-    fn contiguous(&mut self, value: ValueId) -> Read {
+    fn contiguous(&mut self, value: ValueId) -> ItemOperand {
         let view = self.view(value);
-        Read::View(if self.is_whole(&view) { view } else { self.copied(value, &view) })
+        ItemOperand::View(if self.is_whole(&view) { view } else { self.copied(value, &view) })
     }
 
     /// Whether a view is of all of an item in order.
@@ -360,12 +369,12 @@ impl<'m> Arranger<'m> {
     }
 
     /// A value as kernels take it: a scalar, or contiguous elements.
-    fn argument(&mut self, value: ValueId) -> Read {
+    fn argument(&mut self, value: ValueId) -> ItemOperand {
         if self.module.ty(value).rank() == 0 { read(&self.view(value)) } else { self.contiguous(value) }
     }
 
     /// The check of the integers of an operand.
-    fn check(&mut self, value: ValueId, operand: ValueId, integers: &Read, must: Condition) -> ItemId {
+    fn check(&mut self, value: ValueId, operand: ValueId, integers: &ItemOperand, must: Condition) -> ItemId {
         let key = (operand, must.clone());
         if let Some(known) = self.checks.get(&key) {
             return *known;
@@ -409,7 +418,7 @@ impl<'m> Arranger<'m> {
     fn dot(&mut self, value: ValueId, inst: &Inst) -> View {
         let [lhs, rhs] = [0, 1].map(|position| self.in_memory(inst.operands[position]));
         if inst.ty.rank() == 0 {
-            let reads = vec![Read::View(lhs), Read::View(rhs)];
+            let reads = vec![ItemOperand::View(lhs), ItemOperand::View(rhs)];
             return self.number(value, Work::Dot, reads, inst.ty.dtype, Vec::new());
         }
         let as_row = |view: View| {
@@ -442,13 +451,13 @@ impl<'m> Arranger<'m> {
             [lhs.shape[rank - 2].clone(), lhs.shape[rank - 1].clone(), rhs.shape[rank - 1].clone()]
         };
         if !self.is_read_transposed[value.index()] {
-            let (extents, reads) = (of(&lhs, &rhs), vec![Read::View(lhs), Read::View(rhs)]);
+            let (extents, reads) = (of(&lhs, &rhs), vec![ItemOperand::View(lhs), ItemOperand::View(rhs)]);
             return self.whole(value, Work::MatMul { batch, extents }, reads, &inst.ty);
         }
         let swapped = matrices_transposed(inst.ty.rank());
         let [lhs, rhs, result] =
             [&rhs, &lhs, &View::contiguous(BufferId(0), &inst.ty.shape)].map(|view| view.transpose(&swapped));
-        let (extents, reads) = (of(&lhs, &rhs), vec![Read::View(lhs), Read::View(rhs)]);
+        let (extents, reads) = (of(&lhs, &rhs), vec![ItemOperand::View(lhs), ItemOperand::View(rhs)]);
         let ty = inst.ty.with_shape(result.shape);
         self.whole(value, Work::MatMul { batch, extents }, reads, &ty).transpose(&swapped)
     }
@@ -578,14 +587,14 @@ fn computed(module: &Module) -> Vec<bool> {
 }
 
 /// The read of an operand's view. A view of memory is stripped of axes of extent 1.
-fn read(view: &View) -> Read {
+fn read(view: &View) -> ItemOperand {
     match &view.source {
-        Source::Scalar(scalar) => Read::Scalar(scalar.clone()),
+        Source::Scalar(scalar) => ItemOperand::Scalar(scalar.clone()),
         Source::Buffer(_) => {
             let axes = view.shape.iter().zip(&view.strides).filter(|(extent, _)| !extent.is_one());
             let (extents, strides): (Vec<Dim>, Vec<Dim>) =
                 axes.map(|(extent, stride)| (extent.clone(), stride.clone())).unzip();
-            Read::View(View {
+            ItemOperand::View(View {
                 source: view.source.clone(),
                 offset: view.offset.clone(),
                 shape: Shape::new(extents),

@@ -54,7 +54,7 @@ pub(super) struct Item {
     pub(super) shape: Shape,
     pub(super) work: Work,
     /// The operands. For elementwise operations and sums they are in the index space [`Item::space`].
-    pub(super) reads: Vec<Read>,
+    pub(super) reads: Vec<ItemOperand>,
     /// The items that must be computed before, each once.
     pub(super) needs: Vec<ItemId>,
     /// The index space of an elementwise operation or sum, without axes of extent 1.
@@ -124,7 +124,7 @@ pub(super) struct Conv {
 
 /// An operand of an item.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Read {
+pub(super) enum ItemOperand {
     /// The same number at every index.
     Scalar(Scalar),
     /// Elements of an item.
@@ -185,7 +185,7 @@ impl Item {
     }
 }
 
-impl Read {
+impl ItemOperand {
     /// The item that is viewed.
     pub(super) fn item(&self) -> Option<ItemId> {
         match self {

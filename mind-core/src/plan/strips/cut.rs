@@ -12,8 +12,8 @@ use crate::{
 };
 
 use super::{
-    Limits, Names, Part, Seen, Strips, Walk,
-    group::Group,
+    BufferPart, Limits, Seen, StripSymbols, Strips, Walk,
+    group::StepGroup,
     rows::{Along, Covered, RowView, Rows},
     seen::{self, Columns},
 };
@@ -31,8 +31,8 @@ pub(super) struct Cut {
 pub(super) fn strips(
     buffers: &mut Vec<Buffer>,
     steps: &[Step],
-    group: &Group,
-    names: &Names,
+    group: &StepGroup,
+    names: &StripSymbols,
     limits: &Limits,
 ) -> Option<Cut> {
     let before = buffers.len();
@@ -49,8 +49,8 @@ pub(super) fn strips(
 fn cut(
     buffers: &mut Vec<Buffer>,
     steps: &[Step],
-    group: &Group,
-    names: &Names,
+    group: &StepGroup,
+    names: &StripSymbols,
     limits: &Limits,
 ) -> Option<Cut> {
     let bytes = group.local.iter().map(|buffer| buffers[buffer.0].ty.dtype.bytes() as i64).max()?;
@@ -143,10 +143,10 @@ struct Cutter<'g> {
     columns: Dim,
     /// The large buffers, if a strip may have fewer columns of them than there are.
     shortened: BTreeSet<BufferId>,
-    group: &'g Group,
+    group: &'g StepGroup,
     buffers: &'g mut Vec<Buffer>,
     sums: Vec<BufferId>,
-    parts: Vec<Part>,
+    parts: Vec<BufferPart>,
     /// The part of each buffer that belongs to the strip.
     known: BTreeMap<BufferId, BufferId>,
     after: Vec<Step>,
@@ -408,7 +408,7 @@ impl Cutter<'_> {
         let part = BufferId(self.buffers.len());
         let value = self.buffers[of.0].value;
         self.buffers.push(Buffer { place: Location::Part { of, from }, ty, value });
-        self.parts.push(Part { buffer: part, of });
+        self.parts.push(BufferPart { buffer: part, of });
         self.known.insert(of, part);
         part
     }

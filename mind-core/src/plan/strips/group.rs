@@ -24,7 +24,7 @@ use super::{
 const FARTHEST: usize = 1024;
 
 /// Steps that process the same rows.
-pub(super) struct Group {
+pub(super) struct StepGroup {
     pub(super) rows: Rows,
     /// The positions of the steps, in an order in which they can run, and how each processes the rows.
     pub(super) steps: Vec<(usize, Along)>,
@@ -41,7 +41,7 @@ pub(super) fn find(
     steps: &mut Vec<Step>,
     delivered: &[BufferId],
     limits: &Limits,
-) -> Vec<Group> {
+) -> Vec<StepGroup> {
     let seeds: Vec<usize> =
         (0..steps.len()).filter(|step| is_large(buffers, &steps[*step], limits)).collect();
     if seeds.is_empty() {
@@ -113,7 +113,7 @@ struct Search<'s> {
     steps: &'s mut Vec<Step>,
     users: Users,
     edges: Edges,
-    groups: Vec<Group>,
+    groups: Vec<StepGroup>,
     group_of: Vec<Option<usize>>,
     /// The steps that run before a check, and so before any memory that a caller sees is written.
     feeds_check: HashSet<usize>,
@@ -153,7 +153,7 @@ impl<'s> Search<'s> {
             let fitting = (first..self.groups.len()).rev().find(|group| self.may_join(*group, *step, along));
             let group = fitting.unwrap_or_else(|| {
                 let (rows, local) = (rows.clone(), BTreeSet::new());
-                self.groups.push(Group { rows, steps: Vec::new(), local, unread: Vec::new() });
+                self.groups.push(StepGroup { rows, steps: Vec::new(), local, unread: Vec::new() });
                 self.groups.len() - 1
             });
             self.groups[group].steps.push((*step, along.clone()));
@@ -262,7 +262,7 @@ impl<'s> Search<'s> {
     /// The last step from which a path may lead back to `step` or an earlier step. A group runs as a single step, so
     /// paths from its last step include those from its first.
     fn last_that_leads_back(&self, step: usize) -> usize {
-        let span = |group: &Group| {
+        let span = |group: &StepGroup| {
             let originals =
                 || group.steps.iter().map(|(step, _)| *step).filter(|step| *step == self.origin[*step]);
             originals().min().zip(originals().max())
@@ -341,7 +341,7 @@ impl<'s> Search<'s> {
     }
 }
 
-impl Group {
+impl StepGroup {
     fn is_large(&self, buffer: &Buffer) -> bool {
         self.rows.are_of(buffer)
     }

@@ -45,7 +45,7 @@ pub struct Strips {
     /// The buffers that the steps add to, strip by strip. They are zeros at first.
     pub sums: Vec<BufferId>,
     /// The parts of other buffers that belong to the current strip.
-    pub parts: Vec<Part>,
+    pub parts: Vec<BufferPart>,
     /// The buffers that hold the current strip only.
     pub local: Vec<BufferId>,
     /// The steps of each strip: nests and products.
@@ -84,7 +84,7 @@ impl Seen {
 
 /// A buffer that is a part of another, [`Location::Part`](crate::plan::Location::Part).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct BufferPart {
     /// The part.
     pub buffer: BufferId,
     /// The whole.

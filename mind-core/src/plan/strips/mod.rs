@@ -19,7 +19,7 @@ mod seen;
 
 use std::collections::BTreeMap;
 
-pub use ir::{Limits, Part, Seen, Strips, Walk};
+pub use ir::{BufferPart, Limits, Seen, Strips, Walk};
 
 use crate::{
     dim::Symbol,
@@ -35,7 +35,7 @@ pub(super) fn cut(
     buffers: &mut Vec<Buffer>,
     mut steps: Vec<Step>,
     delivered: &[BufferId],
-    names: &Names,
+    names: &StripSymbols,
     limits: &Limits,
 ) -> Vec<Step> {
     let groups = group::find(buffers, &mut steps, delivered, limits);
@@ -64,11 +64,11 @@ pub(super) fn cut(
 }
 
 /// The names of the symbols of the current strip, which differ from all symbols of a program.
-pub(super) struct Names {
+pub(super) struct StripSymbols {
     prefix: String,
 }
 
-impl Names {
+impl StripSymbols {
     pub(super) fn new(symbols: &[Symbol]) -> Self {
         let mut prefix = "Strip".to_owned();
         while symbols.iter().any(|symbol| symbol.starts_with(&prefix)) {

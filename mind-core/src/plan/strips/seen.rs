@@ -16,12 +16,14 @@ use crate::{
     dim::Dim,
     ir::{Made, Op, ValueId},
     map::Map,
-    plan::{Buffer, BufferId, Call, Fold, Location, MatMul, Nest, Node, Operand, Pass, Source, Step, Store},
+    plan::{
+        Buffer, BufferId, Fold, KernelCall, Location, MatMul, Nest, Node, Operand, Pass, Source, Step, Store,
+    },
 };
 
 use super::{
     fact::{Fact, Masks},
-    group::Group,
+    group::StepGroup,
     rows::{Along, Covered, RowView, Rows},
 };
 
@@ -47,7 +49,7 @@ pub(super) enum Columns {
 }
 
 /// The columns that the rows of a group do not see, if any.
-pub(super) fn find(buffers: &[Buffer], steps: &[Step], group: &Group) -> Option<LeftOut> {
+pub(super) fn find(buffers: &[Buffer], steps: &[Step], group: &StepGroup) -> Option<LeftOut> {
     let columns = group.rows.columns.as_literal()?;
     let shortened: BTreeSet<BufferId> = buffers_of_rows(buffers, group);
     let with = |ahead: Option<i64>| {
@@ -67,7 +69,7 @@ pub(super) fn find(buffers: &[Buffer], steps: &[Step], group: &Group) -> Option<
 }
 
 /// The local buffers of a group that are as large as its product.
-fn buffers_of_rows(buffers: &[Buffer], group: &Group) -> BTreeSet<BufferId> {
+fn buffers_of_rows(buffers: &[Buffer], group: &StepGroup) -> BTreeSet<BufferId> {
     let is_large = |buffer: &&BufferId| group.rows.are_of(&buffers[buffer.0]);
     group.local.iter().filter(is_large).copied().collect()
 }
@@ -124,12 +126,12 @@ impl<'s> HiddenColumns<'s> {
     fn new(
         buffers: &'s [Buffer],
         steps: &[Step],
-        group: &'s Group,
+        group: &'s StepGroup,
         shortened: &'s BTreeSet<BufferId>,
         ahead: Option<i64>,
     ) -> Self {
         let iota = |step: &Step| match step {
-            Step::Call(Call { op: Op::Made(Made::Iota { .. }), result, .. }) => Some(*result),
+            Step::Call(KernelCall { op: Op::Made(Made::Iota { .. }), result, .. }) => Some(*result),
             _ => None,
         };
         let mut written = BTreeSet::new();

@@ -10,7 +10,7 @@ use std::fmt::Write;
 
 use mind_core::{
     dim::Dim,
-    loops::{Cut, Loops, LoweredNest, Run, Total, nest},
+    loops::{Cut, Execution, Loops, LoweredNest, Total, nest},
     plan::{BufferId, Nest, View},
 };
 
@@ -71,11 +71,11 @@ impl Item<'_, '_> {
         let arguments =
             fields.iter().fold(extents, |arguments, field| arguments + &format!("{}, ", field.name));
         let split = match &self.loops.run {
-            Run::Cut(_) => {
+            Execution::Cut(_) => {
                 let implementation = split::implementation(self.body, fields, &names, &sizes);
                 format!("impl<{bounds}> rt::Split for Kernel{of_any} {{ {implementation} }}\n")
             }
-            Run::Inline | Run::Dispatched => String::new(),
+            Execution::Inline | Execution::Dispatched => String::new(),
         };
         let run = format!("#[inline(always)] fn run(self) -> {output}");
         // A nest with functions such as `exp` takes the type parameter `by`, which decides whether they use fused
@@ -114,13 +114,13 @@ impl Item<'_, '_> {
 
     fn call(&self, kernel: &str) -> String {
         match &self.loops.run {
-            Run::Cut(Cut { axis, steps, elements, cost }) => {
+            Execution::Cut(Cut { axis, steps, elements, cost }) => {
                 let run = if *axis == 0 { "run" } else { "run_columns" };
                 let (steps, elements) = (self.body.extent(steps), self.body.extent(elements));
                 format!("rt::{run}({kernel}, {steps}, {elements}, {cost})")
             }
-            Run::Inline => format!("rt::Kernel::run({kernel})"),
-            Run::Dispatched => format!("rt::dispatch({kernel})"),
+            Execution::Inline => format!("rt::Kernel::run({kernel})"),
+            Execution::Dispatched => format!("rt::dispatch({kernel})"),
         }
     }
 }

@@ -4,7 +4,9 @@ use std::fmt::Write;
 
 use mind_core::{
     dim::Dim,
-    loops::{CheckedLoop, ElementRef, Expr, Head, Holds, Lanes, Loops, Part, Ranges, Size, Statement, Var},
+    loops::{
+        CheckedLoop, Control, ElementRef, Expr, Holds, Lanes, Loops, Ranges, Size, Statement, Subslice, Var,
+    },
     reduce::{Monoid, Neutral},
     ty::DType,
 };
@@ -35,7 +37,7 @@ impl<'a> Printer<'a> {
         OWN.iter().for_each(|own| _ = names.fresh(own));
         body.symbols.iter().for_each(|symbol| _ = names.fresh(&symbol_variable(symbol)));
         let name = |variable: &mind_core::loops::Variable| {
-            let value = variable.value.map(|value| body.wish(value));
+            let value = variable.value.map(|value| body.preferred_name(value));
             let wish = match (&value, &*variable.what) {
                 (Some(value), "") => value.clone(),
                 (Some(value), what) => format!("{}_{what}", value.trim_start_matches("r#")),
@@ -61,15 +63,15 @@ impl<'a> Printer<'a> {
     fn statements(&self, statements: &[Statement], text: &mut String) {
         for statement in statements {
             match statement {
-                Statement::Do(head @ Head::Elements { .. }, body) => self.elements(head, body, text),
+                Statement::Do(head @ Control::Elements { .. }, body) => self.elements(head, body, text),
                 Statement::Do(head, body) => self.block(head, body, text),
                 simple => _ = writeln!(text, "{}", self.statement(simple)),
             }
         }
     }
 
-    fn block(&self, head: &Head, body: &[Statement], text: &mut String) {
-        if let Head::For { index, from, to } = head
+    fn block(&self, head: &Control, body: &[Statement], text: &mut String) {
+        if let Control::For { index, from, to } = head
             && let Some(checked) = self.loops.checked_loop(body)
         {
             return self.runs((*index, from, to), checked, text);
@@ -104,7 +106,7 @@ impl<'a> Printer<'a> {
 
     /// Emits a loop over elements. If functions have a shorter form for operands in range, this is a loop that checks
     /// whether all operands are in range, and one loop for each outcome.
-    fn elements(&self, head: &Head, body: &[Statement], text: &mut String) {
+    fn elements(&self, head: &Control, body: &[Statement], text: &mut String) {
         let Some(ranges) = self.loops.ranges(body) else {
             return self.block(head, body, text);
         };
@@ -117,14 +119,14 @@ impl<'a> Printer<'a> {
     }
 
     /// Emits the loop that computes whether all elements are in range.
-    fn question(&self, head: &Head, Ranges { numbers, questions }: Ranges<'_>, text: &mut String) {
+    fn question(&self, head: &Control, Ranges { numbers, questions }: Ranges<'_>, text: &mut String) {
         let _ = writeln!(text, "let mut near = true;\n{}", self.head(head));
         for (var, value) in numbers {
             let _ = writeln!(text, "let {} = {};", self.name(var), self.value(value));
         }
         for (question, operands) in questions {
             let operands: Vec<_> = operands.iter().map(|operand| self.value(operand)).collect();
-            let _ = writeln!(text, "near &= rt::Ranges::{question}({});", operands.join(", "));
+            let _ = writeln!(text, "near &= rt::OperandRanges::{question}({});", operands.join(", "));
         }
         text.push_str(&self.end(head));
     }
@@ -247,20 +249,20 @@ impl<'a> Printer<'a> {
         }
     }
 
-    fn head(&self, head: &Head) -> String {
+    fn head(&self, head: &Control) -> String {
         match head {
-            Head::For { index, from, to } => {
+            Control::For { index, from, to } => {
                 let (from, to) = (self.grouped(from), self.grouped(to));
                 format!("for {} in {from}..{to} {{", self.name(*index))
             }
-            Head::Chains { first, end, turns, most } => {
+            Control::Chains { first, end, turns, most } => {
                 let (first, end, turns) = (self.name(*first), self.name(*end), self.grouped(turns));
                 format!(
                     "for {first} in (0..{turns}).step_by({most}) {{ \
                      let {end} = ({first} + {most}).min({turns});"
                 )
             }
-            Head::Blocks { first, rows, from, to, most } => {
+            Control::Blocks { first, rows, from, to, most } => {
                 let [first, rows, most] = [first, rows, most].map(|var| self.name(*var));
                 let (from, to) = (self.grouped(from), self.grouped(to));
                 format!(
@@ -270,18 +272,18 @@ impl<'a> Printer<'a> {
             }
             // The loop has its own counter. In a build without optimisation, the calls that a range makes for each
             // element take a large part of the time.
-            Head::Elements { index, count } => {
+            Control::Elements { index, count } => {
                 let (index, count) = (self.name(*index), self.size(count));
                 format!("{{ let (mut {index}, elements) = (0, {count}); while {index} < elements {{")
             }
-            Head::If { less, than } => format!("if {} < {} {{", self.grouped(less), self.grouped(than)),
+            Control::If { less, than } => format!("if {} < {} {{", self.grouped(less), self.grouped(than)),
         }
     }
 
-    fn end(&self, head: &Head) -> String {
+    fn end(&self, head: &Control) -> String {
         match head {
-            Head::Elements { index, .. } => format!("{} += 1; }} }}\n", self.name(*index)),
-            Head::For { .. } | Head::Chains { .. } | Head::Blocks { .. } | Head::If { .. } => {
+            Control::Elements { index, .. } => format!("{} += 1; }} }}\n", self.name(*index)),
+            Control::For { .. } | Control::Chains { .. } | Control::Blocks { .. } | Control::If { .. } => {
                 "}\n".to_owned()
             }
         }
@@ -316,7 +318,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    fn part(&self, Part { of, at, len }: &Part) -> String {
+    fn part(&self, Subslice { of, at, len }: &Subslice) -> String {
         let mut text = self.name(*of).to_owned();
         let _ = match at {
             Some(at) => write!(text, "[{}..]", self.grouped(at)),
@@ -330,7 +332,7 @@ impl<'a> Printer<'a> {
     }
 
     /// Whether a part is a whole array.
-    fn is_array(&self, Part { of, at, len }: &Part) -> bool {
+    fn is_array(&self, Subslice { of, at, len }: &Subslice) -> bool {
         matches!(self.loops.variable(*of).holds, Holds::Array(..)) && at.is_none() && len.is_none()
     }
 
