@@ -5,7 +5,7 @@ use std::fmt;
 pub use mind_shape::DType;
 use mind_shape::{element_types, match_elements};
 
-use crate::kernels::compiled::{Compiled, Sums};
+use crate::kernels::compiled::{Compiled, SumKernels};
 use crate::kernels::conv::Convolve;
 use crate::kernels::matmul::Gemm;
 use crate::kernels::memory::Storable;
@@ -36,7 +36,7 @@ pub trait Element:
 
 /// A numeric element type: it has the kernels of all kinds.
 #[allow(private_bounds, reason = "sealed")]
-pub trait Arithmetic: Element + Number + Sums + Convolve + Gemm + Reduce + SumRows {}
+pub trait Arithmetic: Element + Number + SumKernels + Convolve + Gemm + Reduce + SumRows {}
 
 macro_rules! arithmetic {
     ($($number:ident $variant:ident;)*) => { $(impl Arithmetic for $number {})* };

@@ -60,10 +60,10 @@ where
     G: Parameters,
     V: Into<f64>,
 {
-    let parts: Vec<Part> = at
+    let parts: Vec<FieldShape> = at
         .parameters()
         .into_iter()
-        .map(|part| Part { name: part.name, dims: part.dims.to_vec(), count: part.elements.len() })
+        .map(|part| FieldShape { name: part.name, dims: part.dims.to_vec(), count: part.elements.len() })
         .collect();
     let gradients: Vec<Option<Vec<f64>>> = gradient
         .parameters()
@@ -166,13 +166,13 @@ fn rounded(number: f64) -> f64 {
     format!("{number:.5e}").parse().unwrap_or(number)
 }
 
-struct Part {
+struct FieldShape {
     name: Cow<'static, str>,
     dims: Vec<usize>,
     count: usize,
 }
 
-impl Part {
+impl FieldShape {
     fn index(&self, element: usize) -> Vec<usize> {
         let mut rest = element;
         let mut index: Vec<usize> = self
@@ -191,7 +191,7 @@ impl Part {
 }
 
 /// A difference quotient, and a bound on its distance from the derivative.
-struct Quotient {
+struct DifferenceQuotient {
     slope: f64,
     error: f64,
 }
@@ -206,7 +206,7 @@ fn quotient<P: Parameters, V: Into<f64>>(
     place: (usize, usize),
     epsilon: f64,
     f: &mut impl FnMut(&P) -> V,
-) -> Quotient {
+) -> DifferenceQuotient {
     let x = get(at, place);
     let middle: f64 = f(at).into();
     let step = epsilon.cbrt() * x.abs().max(1.0);
@@ -225,7 +225,10 @@ fn quotient<P: Parameters, V: Into<f64>>(
     let ((coarse, wide), (fine, narrow)) = (difference(step), difference(0.5 * step));
     set(at, place, x);
     let kink = if narrow > 0.75 * wide { narrow } else { 0.0 };
-    Quotient { slope: (4.0 * fine - coarse) / 3.0, error: (fine - coarse).abs() + 4.0 * noise + kink }
+    DifferenceQuotient {
+        slope: (4.0 * fine - coarse) / 3.0,
+        error: (fine - coarse).abs() + 4.0 * noise + kink,
+    }
 }
 
 /// The accepted relative distance between a gradient and a quotient, in addition to the quotient's own error: an

@@ -82,15 +82,15 @@ struct Nan {
 }
 
 /// A running program, which ends when this is dropped.
-pub struct Run(());
+pub struct WatchedRun(());
 
 /// Begins a program of this name.
-pub fn begin(program: &'static str) -> Run {
+pub fn begin(program: &'static str) -> WatchedRun {
     RUNNING.with_borrow_mut(|running| running.push(Frame { program, seen: BTreeMap::new() }));
-    Run(())
+    WatchedRun(())
 }
 
-impl Drop for Run {
+impl Drop for WatchedRun {
     fn drop(&mut self) {
         let _ = RUNNING.try_with(|running| running.borrow_mut().pop());
     }

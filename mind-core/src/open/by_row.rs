@@ -108,7 +108,7 @@ impl ByRow {
 
     /// The nodes that must have one shape for the group to run by row: stored nodes, operands of reductions, and nodes
     /// that should not be computed for more elements than they have.
-    pub fn alike(&self, program: &Program) -> BTreeSet<NodeId> {
+    pub fn nodes_of_one_shape(&self, program: &Program) -> BTreeSet<NodeId> {
         let same = self.steps.iter().flat_map(|step| match step {
             Step::Alike { same, .. } => &same[..],
             Step::Fused(_) | Step::Kernel(_) | Step::Watch(_) | Step::ByRow(_) => &[],
@@ -255,13 +255,13 @@ impl<'a> GrowingGroup<'a> {
     /// Whether a step can be appended to the group.
     fn takes(&self, step: &Step) -> bool {
         let first = self.stored.first();
-        let alike = |node: &NodeId| {
+        let is_of_group_class = |node: &NodeId| {
             first.is_none_or(|first| self.program.node(*first).class == self.program.node(*node).class)
         };
         if let Some((node, operand, reduction)) = reduction(self.program, step) {
             let Some(axes) = &reduction.axes else { return false };
             let is_constant = matches!(self.program.node(source(self.program, operand)).op, Op::Const(_));
-            return alike(&node)
+            return is_of_group_class(&node)
                 && !is_constant
                 && !self.numbers.contains(&operand)
                 && self.reads(operand)
@@ -269,14 +269,14 @@ impl<'a> GrowingGroup<'a> {
         }
         let Some(fused) = whole(step) else { return false };
         // All nodes have one element type, except scalar constants, and truth values that a loop holds in registers.
-        let is_alike = |node: &NodeId| {
+        let is_of_outputs_class = |node: &NodeId| {
             self.program.node(*node).class == self.program.node(fused.outputs[0]).class
                 || matches!(&self.program.node(*node).op, Op::Const(constant) if constant.shape.is_empty())
         };
         let in_register = |node: &NodeId| self.program.is_of_truths(*node) && !fused.outputs.contains(node);
-        fused.outputs.iter().all(alike)
-            && fused.inputs.iter().all(is_alike)
-            && fused.nodes.iter().all(|node| is_alike(node) || in_register(node))
+        fused.outputs.iter().all(is_of_group_class)
+            && fused.inputs.iter().all(is_of_outputs_class)
+            && fused.nodes.iter().all(|node| is_of_outputs_class(node) || in_register(node))
             && fused.inputs.iter().all(|input| !self.loose.contains(input) && self.reads(*input))
             && (self.steps.is_empty() || fused.inputs.iter().any(|input| self.stored.contains(input)))
     }

@@ -24,7 +24,7 @@ pub(super) fn rows(program: &Program, plan: &Plan, step: usize, group: &ByRow) -
 fn rows_of(program: &Program, plan: &Plan, group: &ByRow, types: &str) -> String {
     let list = |nodes: BTreeSet<NodeId>| listed(nodes, |node| node.index().to_string());
     let [alike, inputs, scalars] =
-        [group.alike(program), inputs(program, plan, group), group.scalars.clone()].map(list);
+        [group.nodes_of_one_shape(program), inputs(program, plan, group), group.scalars.clone()].map(list);
     format!("rt::by_row::Rows::new({types}, &{:?}, &[{alike}], [{inputs}], &[{scalars}])", group.axes)
 }
 

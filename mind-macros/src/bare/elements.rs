@@ -68,7 +68,7 @@ impl Elements<'_> {
                 let operands: Vec<_> =
                     (0..map.row().arity()).map(|position| (self.operand)(*node, position)).collect();
                 needed.extend(&self.program.node(*node).operands);
-                let question = format!("__near &= rt::Ranges::{question}({});\n", operands.join(", "));
+                let question = format!("__near &= rt::OperandRanges::{question}({});\n", operands.join(", "));
                 if !asked.contains(&question) {
                     asked.push(question);
                 }

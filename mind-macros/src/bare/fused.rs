@@ -45,7 +45,7 @@ fn name(step: &str, part: usize) -> String {
 }
 
 /// A call of one loop if these shapes are equal, otherwise calls of several loops.
-pub(super) fn alike(
+pub(super) fn loop_if_same_shapes(
     program: &Program,
     plan: &Plan,
     values: &Values<'_>,
@@ -62,10 +62,10 @@ pub(super) fn alike(
     let open = "!rt::all_static(P::KNOWN)";
     format!(
         "{{\nconst SAME: &[::core::primitive::usize] = &[{same}];\n\
-         if const {{ {open} || rt::alike(P::NODES, SAME, {shape}) }} {{\n\
-         if rt::alike(__nodes, SAME, {shape}) {{\n{together}}}\n}}\n\
-         if const {{ {open} || !rt::alike(P::NODES, SAME, {shape}) }} {{\n\
-         if !rt::alike(__nodes, SAME, {shape}) {{\n{apart}}}\n}}\n}}\n"
+         if const {{ {open} || rt::have_one_shape(P::NODES, SAME, {shape}) }} {{\n\
+         if rt::have_one_shape(__nodes, SAME, {shape}) {{\n{together}}}\n}}\n\
+         if const {{ {open} || !rt::have_one_shape(P::NODES, SAME, {shape}) }} {{\n\
+         if !rt::have_one_shape(__nodes, SAME, {shape}) {{\n{apart}}}\n}}\n}}\n"
     )
 }
 

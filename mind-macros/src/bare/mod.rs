@@ -154,7 +154,7 @@ fn expression(root: &Root, program: &Program, plan: &Plan) -> TokenStream {
 /// The statements that bind `__form`, which decides whether results are tensors or ndarray's arrays, and the bindings
 /// for the axes of the results that need them.
 fn form(program: &Program, values: &Values<'_>, owners: &[Ident]) -> (TokenStream, Bindings) {
-    let asked = values.results.asked(program);
+    let asked = values.results.inferred_rank_nodes(program);
     let bindings = Bindings::new(program, &asked);
     let numbered = |prefix: &str, leaf: usize| format_ident!("{}_{}", prefix, leaf);
     let leaves = owners.iter().enumerate().map(|(leaf, owner)| {
@@ -169,7 +169,7 @@ fn form(program: &Program, values: &Values<'_>, owners: &[Ident]) -> (TokenStrea
     });
     // Each leaf of a class is compared with the first leaf of the class.
     let class = |leaf: usize| program.nodes[leaf].class;
-    let alike = (0..owners.len()).filter_map(|leaf| {
+    let same_elements = (0..owners.len()).filter_map(|leaf| {
         let first = (0..leaf).find(|first| class(*first) == class(leaf))?;
         let [first, element] = [first, leaf].map(|leaf| numbered("element", leaf));
         Some(quote! { (&rt::both(#first, #element)).__alike(); })
@@ -181,7 +181,7 @@ fn form(program: &Program, values: &Values<'_>, owners: &[Ident]) -> (TokenStrea
         #[allow(unused_imports)]
         use rt::{Alike as _, OfLeaf as _, OfNothing as _, OfNumber as _, OfReference as _, Unlike as _};
         #(#leaves)*
-        #(#alike)*
+        #(#same_elements)*
         let __form = #joined;
     };
     (form, bindings)

@@ -126,7 +126,7 @@ fn checked(check: &Check) -> TokenStream {
             let others = contract.others.iter().map(|(other, text)| (format!("n{}", other.index()), text));
             operands.extend(others.clone().map(|(other, text)| operand(text, text, &other)));
             let types: Vec<String> = [node].into_iter().chain(others.map(|(other, _)| other)).collect();
-            (demanded(contract, &types), contract.label.clone())
+            (requirement_rule(contract, &types), contract.label.clone())
         }
         CheckKind::Is(ty) => (format!("{RULES}::expect({node}, {})", type_value(ty)), check.text.clone()),
     };
@@ -134,7 +134,7 @@ fn checked(check: &Check) -> TokenStream {
 }
 
 /// The rule for a template's requirement on an argument, which is the first of the types.
-fn demanded(contract: &Contract, types: &[String]) -> String {
+fn requirement_rule(contract: &Contract, types: &[String]) -> String {
     let (text, own) = (&contract.pattern, &types[0]);
     let tie = |name: &str| format!("{RULES}::Tie {{ text: {text:?}, name: {name:?} }}");
     match &contract.demand {

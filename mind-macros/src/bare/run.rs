@@ -96,7 +96,7 @@ fn step(program: &Program, plan: &Plan, values: &Values<'_>, name: &str, step: &
         Step::Fused(nodes) => text.push_str(&fused::call(program, plan, values, (name, 0), nodes)),
         Step::Alike { same, fused, apart } => {
             let loops = (&same[..], fused, &apart[..]);
-            text.push_str(&fused::alike(program, plan, values, name, loops));
+            text.push_str(&fused::loop_if_same_shapes(program, plan, values, name, loops));
         }
         Step::Kernel(node) => kernel(program, values, *node, text),
         Step::Watch(node) => watched(program, values, *node, text),

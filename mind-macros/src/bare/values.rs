@@ -47,7 +47,7 @@ impl Results {
     }
 
     /// The nodes of the results whose rank only the types of the leaves determine.
-    pub(super) fn asked(&self, program: &Program) -> Vec<NodeId> {
+    pub(super) fn inferred_rank_nodes(&self, program: &Program) -> Vec<NodeId> {
         let nodes = program.result.nodes().into_iter().zip(&self.0);
         nodes
             .filter(|(_, kind)| matches!(kind, ResultType::Inferred(_) | ResultType::Broadcast(..)))

@@ -68,12 +68,12 @@ pub struct Rows<const N: usize> {
     at_once: usize,
     /// The largest number of parts into which threads split the rows.
     parts: usize,
-    forms: [Form; N],
+    forms: [RowLayout; N],
 }
 
 /// The layout of a tensor along rows.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum RowLayout {
     /// One row for each row.
     Whole,
     /// A single row, the same for all rows.
@@ -87,20 +87,20 @@ enum Form {
 impl<const N: usize> Rows<N> {
     /// The rows along `axes`, or `None` if the shapes do not fit:
     ///
-    /// - `axes` must be the inner axes of the shape that all nodes in `alike` have.
+    /// - `axes` must be the inner axes of the shape that all nodes in `of_one_shape` have.
     /// - Each of `inputs` must be a tensor of this shape, one row, one number per row or a single number.
     /// - Each of `scalars` must be a single number.
     pub const fn new(
         nodes: &[Type],
         axes: &[i64],
-        alike: &[usize],
+        of_one_shape: &[usize],
         inputs: [usize; N],
         scalars: &[usize],
     ) -> Option<Self> {
-        let space = &nodes[alike[0]];
+        let space = &nodes[of_one_shape[0]];
         // Rustc may evaluate this for unknown extents where the result is not used.
         if !super::all_static(nodes)
-            || !super::alike(nodes, alike, alike[0])
+            || !super::have_one_shape(nodes, of_one_shape, of_one_shape[0])
             || !are_inner(axes, space.rank())
         {
             return None;
@@ -114,7 +114,7 @@ impl<const N: usize> Rows<N> {
         }
         let len = product(space, space.rank() - axes.len());
         let rows = product(space, 0) / len;
-        let mut forms = [Form::Whole; N];
+        let mut forms = [RowLayout::Whole; N];
         let mut n = 0;
         while n < N {
             match form(&nodes[inputs[n]], (rows, len), axes.len()) {
@@ -162,25 +162,25 @@ impl<const N: usize> Rows<N> {
 
     fn spread_of(&self, n: usize) -> usize {
         match self.forms[n] {
-            Form::Number | Form::Single => self.block(),
-            Form::Whole | Form::Row => 0,
+            RowLayout::Number | RowLayout::Single => self.block(),
+            RowLayout::Whole | RowLayout::Row => 0,
         }
     }
 }
 
 /// The layout of a tensor that broadcasts to `rows` rows of `len` elements, which span `axes` axes. `None` if the
-/// layout is not one of [`Form`].
-const fn form(ty: &Type, (rows, len): (usize, usize), axes: usize) -> Option<Form> {
+/// layout is not one of [`RowLayout`].
+const fn form(ty: &Type, (rows, len): (usize, usize), axes: usize) -> Option<RowLayout> {
     let count = product(ty, 0);
     let along = product(ty, ty.rank().saturating_sub(axes));
     if count == rows * len {
-        Some(Form::Whole)
+        Some(RowLayout::Whole)
     } else if count == 1 {
-        Some(Form::Single)
+        Some(RowLayout::Single)
     } else if count == len && along == count {
-        Some(Form::Row)
+        Some(RowLayout::Row)
     } else if count == rows && along == 1 {
-        Some(Form::Number)
+        Some(RowLayout::Number)
     } else {
         None
     }
@@ -236,12 +236,12 @@ pub fn run<
 ) {
     // Only the loops of the block are instantiated for it, once per SIMD level.
     let each: Each<'_, T, N, M, K> = &|rows, len, inputs, elements, numbers| {
-        dispatch(Run { block, rows, len, inputs, scalars, elements, numbers });
+        dispatch(BlockKernel { block, rows, len, inputs, scalars, elements, numbers });
     };
     in_parts(rows, inputs, elements, numbers, spread, each);
 }
 
-struct Run<'a, T, B, const N: usize, const S: usize, const M: usize, const K: usize> {
+struct BlockKernel<'a, T, B, const N: usize, const S: usize, const M: usize, const K: usize> {
     block: B,
     rows: usize,
     len: usize,
@@ -252,7 +252,7 @@ struct Run<'a, T, B, const N: usize, const S: usize, const M: usize, const K: us
 }
 
 impl<T: Number, B: Block<T, N, S, M, K>, const N: usize, const S: usize, const M: usize, const K: usize>
-    Kernel for Run<'_, T, B, N, S, M, K>
+    Kernel for BlockKernel<'_, T, B, N, S, M, K>
 {
     type Output = ();
 
@@ -281,12 +281,12 @@ fn in_parts<T: Number, const N: usize, const M: usize, const K: usize>(
     spread: &mut [T],
     each: Each<'_, T, N, M, K>,
 ) {
-    let part = Part { all, first: 0, rows: all.rows, inputs, elements, numbers, spread, each };
+    let part = RowBlocks { all, first: 0, rows: all.rows, inputs, elements, numbers, spread, each };
     parallel::run_in(all.parts, part, all.blocks());
 }
 
 /// The rows from `first` on: whole blocks, of which the last may be shorter.
-struct Part<'a, 'e, T, const N: usize, const M: usize, const K: usize> {
+struct RowBlocks<'a, 'e, T, const N: usize, const M: usize, const K: usize> {
     all: &'a Rows<N>,
     first: usize,
     rows: usize,
@@ -298,7 +298,7 @@ struct Part<'a, 'e, T, const N: usize, const M: usize, const K: usize> {
     each: Each<'e, T, N, M, K>,
 }
 
-impl<T: Number, const N: usize, const M: usize, const K: usize> Kernel for Part<'_, '_, T, N, M, K> {
+impl<T: Number, const N: usize, const M: usize, const K: usize> Kernel for RowBlocks<'_, '_, T, N, M, K> {
     type Output = ();
 
     #[inline(always)]
@@ -308,7 +308,7 @@ impl<T: Number, const N: usize, const M: usize, const K: usize> Kernel for Part<
     }
 }
 
-impl<T: Number, const N: usize, const M: usize, const K: usize> Split for Part<'_, '_, T, N, M, K> {
+impl<T: Number, const N: usize, const M: usize, const K: usize> Split for RowBlocks<'_, '_, T, N, M, K> {
     fn split(self, blocks: usize) -> (Self, Self) {
         let Self { all, first, rows, inputs, mut elements, numbers, spread, each } = self;
         let at = blocks * all.at_once;
@@ -336,26 +336,26 @@ impl<T: Number, const N: usize, const M: usize, const K: usize> Split for Part<'
     }
 }
 
-impl<T: Number, const N: usize, const M: usize, const K: usize> Part<'_, '_, T, N, M, K> {
+impl<T: Number, const N: usize, const M: usize, const K: usize> RowBlocks<'_, '_, T, N, M, K> {
     #[inline(never)]
     fn walk(self) {
         let Self { all, rows, inputs, mut elements, mut numbers, mut spread, .. } = self;
         let Rows { len, at_once, forms, .. } = *all;
         let tiles: [&mut [T]; N] = std::array::from_fn(|n| first_of(&mut spread, all.spread_of(n)));
-        for n in (0..N).filter(|n| forms[*n] == Form::Single) {
+        for n in (0..N).filter(|n| forms[*n] == RowLayout::Single) {
             T::fill(tiles[n], inputs[n][0]);
         }
         for done in (0..rows).step_by(at_once) {
             let (first, count) = (self.first + done, at_once.min(rows - done));
-            for n in (0..N).filter(|n| forms[*n] == Form::Number) {
+            for n in (0..N).filter(|n| forms[*n] == RowLayout::Number) {
                 for (i, row) in tiles[n].chunks_exact_mut(len).take(count).enumerate() {
                     T::fill(row, inputs[n][first + i]);
                 }
             }
             let inputs = std::array::from_fn(|n| match forms[n] {
-                Form::Whole => (&inputs[n][first * len..][..count * len], len),
-                Form::Row => (&inputs[n][..len], 0),
-                Form::Number | Form::Single => (&tiles[n][..count * len], len),
+                RowLayout::Whole => (&inputs[n][first * len..][..count * len], len),
+                RowLayout::Row => (&inputs[n][..len], 0),
+                RowLayout::Number | RowLayout::Single => (&tiles[n][..count * len], len),
             });
             let elements = elements.each_mut().map(|target| match target {
                 Target::Whole(all) => &mut all[done * len..][..count * len],

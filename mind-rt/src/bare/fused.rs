@@ -60,11 +60,11 @@ pub fn fused<
 ) {
     // Only one loop per SIMD level is instantiated for the row.
     walk(ty, (inputs, truths), (outputs, masks), R::COST, &|len, (inputs, truths), (outputs, masks)| {
-        dispatch(Run { row, len, inputs, outputs, truths, masks });
+        dispatch(RowKernel { row, len, inputs, outputs, truths, masks });
     });
 }
 
-struct Run<'a, T, R, const N: usize, const M: usize, const K: usize, const L: usize> {
+struct RowKernel<'a, T, R, const N: usize, const M: usize, const K: usize, const L: usize> {
     row: R,
     len: usize,
     inputs: [&'a [T]; N],
@@ -74,7 +74,7 @@ struct Run<'a, T, R, const N: usize, const M: usize, const K: usize, const L: us
 }
 
 impl<T: Datum, R: Row<T, N, M, K, L>, const N: usize, const M: usize, const K: usize, const L: usize> Kernel
-    for Run<'_, T, R, N, M, K, L>
+    for RowKernel<'_, T, R, N, M, K, L>
 {
     type Output = ();
 
@@ -90,21 +90,21 @@ impl<T: Datum, R: Row<T, N, M, K, L>, const N: usize, const M: usize, const K: u
 }
 
 /// The operands of a row: inputs, and boolean inputs.
-type Read<'a, T, const N: usize, const K: usize> = ([&'a [T]; N], [&'a [bool]; K]);
+type RowOperands<'a, T, const N: usize, const K: usize> = ([&'a [T]; N], [&'a [bool]; K]);
 /// The results of a row: outputs, and boolean outputs.
 type Written<'a, T, const M: usize, const L: usize> = ([&'a mut [T]; M], [&'a mut [bool]; L]);
 type Each<'f, T, const N: usize, const M: usize, const K: usize, const L: usize> =
-    &'f (dyn Fn(usize, Read<'_, T, N, K>, Written<'_, T, M, L>) + Sync);
+    &'f (dyn Fn(usize, RowOperands<'_, T, N, K>, Written<'_, T, M, L>) + Sync);
 
 /// Neighbouring axes that no input distinguishes, merged into one.
 #[derive(Clone, Copy)]
-struct Axis<const N: usize, const K: usize> {
+struct MergedAxis<const N: usize, const K: usize> {
     extent: usize,
     /// The stride in each input; 0 where the input repeats.
     strides: ([usize; N], [usize; K]),
 }
 
-impl<const N: usize, const K: usize> Axis<N, K> {
+impl<const N: usize, const K: usize> MergedAxis<N, K> {
     const NONE: Self = Self { extent: 1, strides: ([0; N], [0; K]) };
 }
 
@@ -121,29 +121,30 @@ fn walk<T: Datum, const N: usize, const M: usize, const K: usize, const L: usize
     let outputs = (outputs.0.map(|output| &mut output[..len]), outputs.1.map(|output| &mut output[..len]));
     let elements = (inputs.0.map(|input| input.elements), inputs.1.map(|input| input.elements));
     // An input with as many elements has the same shape, except for axes of extent 1.
-    let alike = elements.0.iter().all(|input| input.len() == len)
+    let have_equal_lengths = elements.0.iter().all(|input| input.len() == len)
         && elements.1.iter().all(|input| input.len() == len);
-    let (axes, rank) = if alike { ([Axis::NONE; MAX_RANK], 0) } else { collapse(ty, &inputs) };
-    let part = Part { axes: &axes[..rank], total: len, start: 0, len, inputs: elements, outputs, each };
+    let (axes, rank) =
+        if have_equal_lengths { ([MergedAxis::NONE; MAX_RANK], 0) } else { collapse(ty, &inputs) };
+    let part = ElementRun { axes: &axes[..rank], total: len, start: 0, len, inputs: elements, outputs, each };
     parallel::run(part, len, 1, cost);
 }
 
 /// The elements of a shape from `start` on.
-struct Part<'a, 'e, T, const N: usize, const M: usize, const K: usize, const L: usize> {
+struct ElementRun<'a, 'e, T, const N: usize, const M: usize, const K: usize, const L: usize> {
     /// The axes of the shape; none if no input repeats.
-    axes: &'a [Axis<N, K>],
+    axes: &'a [MergedAxis<N, K>],
     /// The number of elements of the shape.
     total: usize,
     start: usize,
     len: usize,
-    inputs: Read<'a, T, N, K>,
+    inputs: RowOperands<'a, T, N, K>,
     /// The outputs of this part.
     outputs: Written<'a, T, M, L>,
     each: Each<'e, T, N, M, K, L>,
 }
 
 impl<T: Datum, const N: usize, const M: usize, const K: usize, const L: usize> Kernel
-    for Part<'_, '_, T, N, M, K, L>
+    for ElementRun<'_, '_, T, N, M, K, L>
 {
     type Output = ();
 
@@ -155,7 +156,7 @@ impl<T: Datum, const N: usize, const M: usize, const K: usize, const L: usize> K
 }
 
 impl<T: Datum, const N: usize, const M: usize, const K: usize, const L: usize> Split
-    for Part<'_, '_, T, N, M, K, L>
+    for ElementRun<'_, '_, T, N, M, K, L>
 {
     fn split(self, at: usize) -> (Self, Self) {
         let (first, later) = (halves(self.outputs.0, at), halves(self.outputs.1, at));
@@ -181,7 +182,9 @@ pub(super) fn first_of<'a, T>(elements: &mut &'a mut [T], len: usize) -> &'a mut
     elements.split_off_mut(..len).expect("a part ends within what it is cut from")
 }
 
-impl<T: Datum, const N: usize, const M: usize, const K: usize, const L: usize> Part<'_, '_, T, N, M, K, L> {
+impl<T: Datum, const N: usize, const M: usize, const K: usize, const L: usize>
+    ElementRun<'_, '_, T, N, M, K, L>
+{
     #[inline(never)]
     fn walk(self) {
         match self.axes {
@@ -201,7 +204,7 @@ impl<T: Datum, const N: usize, const M: usize, const K: usize, const L: usize> P
     }
 
     /// Processes the elements row by row. Inputs that repeat along rows are read from tiles filled with one element.
-    fn rows(self, outer: &[Axis<N, K>], inner: &Axis<N, K>) {
+    fn rows(self, outer: &[MergedAxis<N, K>], inner: &MergedAxis<N, K>) {
         if inner.strides.0.contains(&0) || inner.strides.1.contains(&0) {
             self.pieces::<TILE>(outer, inner, TILE);
         } else {
@@ -210,7 +213,12 @@ impl<T: Datum, const N: usize, const M: usize, const K: usize, const L: usize> P
     }
 
     /// Processes pieces of rows of at most `longest` elements. Inputs that repeat are read from tiles.
-    fn pieces<const TILE: usize>(mut self, outer: &[Axis<N, K>], inner: &Axis<N, K>, longest: usize) {
+    fn pieces<const TILE: usize>(
+        mut self,
+        outer: &[MergedAxis<N, K>],
+        inner: &MergedAxis<N, K>,
+        longest: usize,
+    ) {
         let mut tiles = ([[T::default(); TILE]; N], [[false; TILE]; K]);
         let mut odometer = Odometer::new(outer, self.start / inner.extent);
         // The number of elements of the current row that precede the part, or have been processed.
@@ -236,7 +244,7 @@ impl<T: Datum, const N: usize, const M: usize, const K: usize, const L: usize> P
     }
 
     /// Processes the elements tile by tile, over short rows. Inputs that repeat along any axis are expanded.
-    fn tiles<const TILE: usize>(mut self, outer: &[Axis<N, K>], inner: &Axis<N, K>) {
+    fn tiles<const TILE: usize>(mut self, outer: &[MergedAxis<N, K>], inner: &MergedAxis<N, K>) {
         let (inputs, total) = (self.inputs, self.total);
         let mut tiles = ([[T::default(); TILE]; N], [[false; TILE]; K]);
         let mut odometer = Odometer::new(outer, self.start / inner.extent);
@@ -269,14 +277,14 @@ impl<T: Datum, const N: usize, const M: usize, const K: usize, const L: usize> P
 fn collapse<T, const N: usize, const K: usize>(
     ty: &Type,
     inputs: &([Argument<'_, T>; N], [Argument<'_, bool>; K]),
-) -> ([Axis<N, K>; MAX_RANK], usize) {
-    let (mut axes, mut rank) = ([Axis::NONE; MAX_RANK], 0);
+) -> ([MergedAxis<N, K>; MAX_RANK], usize) {
+    let (mut axes, mut rank) = ([MergedAxis::NONE; MAX_RANK], 0);
     for axis in 0..ty.rank() {
         let strides = (
             std::array::from_fn(|n| stride(ty, axis, inputs.0[n].ty)),
             std::array::from_fn(|k| stride(ty, axis, inputs.1[k].ty)),
         );
-        let next = Axis { extent: extent(ty, axis), strides };
+        let next = MergedAxis { extent: extent(ty, axis), strides };
         if next.extent == 1 {
             continue;
         }
@@ -285,7 +293,7 @@ fn collapse<T, const N: usize, const K: usize>(
             if last.strides.0.iter().zip(&next.strides.0).all(as_one)
                 && last.strides.1.iter().zip(&next.strides.1).all(as_one)
             {
-                *last = Axis { extent: last.extent * next.extent, strides: next.strides };
+                *last = MergedAxis { extent: last.extent * next.extent, strides: next.strides };
                 continue;
             }
         }
@@ -306,14 +314,14 @@ fn stride(ty: &Type, axis: usize, input: &Type) -> usize {
 
 /// Counts through the outer axes and keeps the position in each input.
 struct Odometer<'a, const N: usize, const K: usize> {
-    axes: &'a [Axis<N, K>],
+    axes: &'a [MergedAxis<N, K>],
     index: [usize; MAX_RANK],
     at: ([usize; N], [usize; K]),
 }
 
 impl<'a, const N: usize, const K: usize> Odometer<'a, N, K> {
     /// Starts at this position in row-major order.
-    fn new(axes: &'a [Axis<N, K>], mut position: usize) -> Self {
+    fn new(axes: &'a [MergedAxis<N, K>], mut position: usize) -> Self {
         let (mut index, mut at) = ([0; MAX_RANK], ([0; N], [0; K]));
         for (axis, index) in axes.iter().zip(&mut index).rev() {
             (*index, position) = (position % axis.extent, position / axis.extent);

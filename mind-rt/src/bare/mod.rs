@@ -138,7 +138,7 @@ pub fn full<T: Element>(value: T, ty: &Type) -> Tensor<T, (usize,)> {
 }
 
 /// Whether the nodes in `same` have the shape of the node `like`; every extent must be known.
-pub const fn alike(nodes: &[Type], same: &[usize], like: usize) -> bool {
+pub const fn have_one_shape(nodes: &[Type], same: &[usize], like: usize) -> bool {
     let mut i = 0;
     while i < same.len() {
         let (a, b) = (&nodes[same[i]], &nodes[like]);

@@ -71,17 +71,17 @@ pub fn transpose<T: Datum>(x: Argument<'_, T>, permutation: Permutation<'_>, out
 
 /// The part that an index expression selects.
 pub fn subscript<T: Datum>(x: Argument<'_, T>, subscripts: &[Subscript], out: &mut [T]) {
-    take(x, &taken(rules::subscripted(*x.ty, subscripts)), out);
+    take(x, &checked_subscripts(rules::subscripted(*x.ty, subscripts)), out);
 }
 
 /// The cotangent of the operand of an index expression: zeros of the type of `x`, except for `dy` in the selected part.
 pub fn subscript_grad<T: Number>(dy: Argument<'_, T>, x: &Type, subscripts: &[Subscript], out: &mut [T]) {
-    give_back(dy, x, &taken(rules::subscripted(*x, subscripts)), out);
+    give_back(dy, x, &checked_subscripts(rules::subscripted(*x, subscripts)), out);
 }
 
 /// The part between bounds.
 pub fn slice<T: Datum>(x: Argument<'_, T>, starts: &[i64], ends: &[i64], steps: &[i64], out: &mut [T]) {
-    take(x, &taken(rules::sliced(*x.ty, starts, ends, Some(steps))), out);
+    take(x, &checked_subscripts(rules::sliced(*x.ty, starts, ends, Some(steps))), out);
 }
 
 /// The cotangent of the operand of a slice: zeros of the type of `x`, except for `dy` in the slice.
@@ -93,7 +93,7 @@ pub fn slice_grad<T: Number>(
     steps: &[i64],
     out: &mut [T],
 ) {
-    give_back(dy, x, &taken(rules::sliced(*x, starts, ends, Some(steps))), out);
+    give_back(dy, x, &checked_subscripts(rules::sliced(*x, starts, ends, Some(steps))), out);
 }
 
 /// A value padded with zeros: `low` of them before it along each axis. `ty` is the type of the whole.
@@ -105,7 +105,7 @@ pub fn pad<T: Number>(x: Argument<'_, T>, low: &[i64], ty: &Type, out: &mut [T])
     give_back(x, ty, &taken, out);
 }
 
-fn taken(taken: Result<[Taken; MAX_RANK], mind_shape::Failure<'_>>) -> [Taken; MAX_RANK] {
+fn checked_subscripts(taken: Result<[Taken; MAX_RANK], mind_shape::Failure<'_>>) -> [Taken; MAX_RANK] {
     taken.unwrap_or_else(|_| internal_error("an index that no rule has checked"))
 }
 

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// The operands of a product as stacks of matrices: a vector on the left is a row, a vector on the right a column.
-struct Layout {
+struct MatrixStacks {
     m: usize,
     k: usize,
     n: usize,
@@ -21,7 +21,7 @@ struct Layout {
     is_flat: bool,
 }
 
-impl Layout {
+impl MatrixStacks {
     fn new(lhs: &Type, rhs: &Type) -> Self {
         let last = |ty: &Type, back: usize| extent(ty, ty.rank() - back);
         let (m, k) = if lhs.rank() == 1 { (1, last(lhs, 1)) } else { (last(lhs, 2), last(lhs, 1)) };
@@ -93,8 +93,8 @@ fn columns<T>(data: &[T], columns: usize) -> MatRef<'_, T> {
 
 /// Computes `lhs @ rhs`, for a `matmul` and for a `dot`.
 pub fn product<T: Number>(lhs: Argument<'_, T>, rhs: Argument<'_, T>, out: &mut [T]) {
-    let layout = Layout::new(lhs.ty, rhs.ty);
-    let Layout { m, k, n, .. } = layout;
+    let layout = MatrixStacks::new(lhs.ty, rhs.ty);
+    let MatrixStacks { m, k, n, .. } = layout;
     let batch = layout.batch(|dim, _| dim.lhs_stride, |dim, _| dim.rhs_stride);
     let out = &mut out[..batch.matrices() * m * n];
     matmul(batch.dims(), [m, k, n], rows(lhs.elements, k), rows(rhs.elements, n), out);
@@ -103,8 +103,8 @@ pub fn product<T: Number>(lhs: Argument<'_, T>, rhs: Argument<'_, T>, out: &mut 
 /// The cotangent of the left operand of a product: `dy @ rhs.T`, summed over the batch axes along which the operand was
 /// broadcast.
 pub fn product_grad_lhs<T: Number>(dy: Argument<'_, T>, lhs: &Type, rhs: Argument<'_, T>, out: &mut [T]) {
-    let layout = Layout::new(lhs, rhs.ty);
-    let Layout { m, k, n, .. } = layout;
+    let layout = MatrixStacks::new(lhs, rhs.ty);
+    let MatrixStacks { m, k, n, .. } = layout;
     let batch = layout.batch(|_, stride| stride, |dim, _| dim.rhs_stride);
     summed(&layout, &batch, [m, k], lhs, out, |out| {
         matmul(batch.dims(), [m, n, k], rows(dy.elements, n), columns(rhs.elements, n), out);
@@ -114,8 +114,8 @@ pub fn product_grad_lhs<T: Number>(dy: Argument<'_, T>, lhs: &Type, rhs: Argumen
 /// The cotangent of the right operand of a product: `lhs.T @ dy`, summed over the batch axes along which the operand
 /// was broadcast.
 pub fn product_grad_rhs<T: Number>(dy: Argument<'_, T>, lhs: Argument<'_, T>, rhs: &Type, out: &mut [T]) {
-    let layout = Layout::new(lhs.ty, rhs);
-    let Layout { m, k, n, .. } = layout;
+    let layout = MatrixStacks::new(lhs.ty, rhs);
+    let MatrixStacks { m, k, n, .. } = layout;
     let batch = layout.batch(|dim, _| dim.lhs_stride, |_, stride| stride);
     summed(&layout, &batch, [k, n], rhs, out, |out| {
         matmul(batch.dims(), [k, m, n], columns(lhs.elements, k), rows(dy.elements, n), out);
@@ -124,7 +124,7 @@ pub fn product_grad_rhs<T: Number>(dy: Argument<'_, T>, lhs: Argument<'_, T>, rh
 
 /// Computes a matrix per batch index, and sums the matrices to the type of the operand.
 fn summed<T: Number>(
-    layout: &Layout,
+    layout: &MatrixStacks,
     batch: &Batch,
     [rows, columns]: [usize; 2],
     operand: &Type,

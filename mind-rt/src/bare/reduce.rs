@@ -161,7 +161,7 @@ fn reduced(ty: &Type, axes: Option<&[i64]>) -> Reduced {
 
 /// Neighbouring axes that are both reduced or both kept, merged into one.
 #[derive(Clone, Copy, Default)]
-struct Axis {
+struct MergedAxis {
     extent: usize,
     reduced: bool,
     /// The stride of the axis.
@@ -199,9 +199,9 @@ element_types!(numbers => over! @all);
 over!(Sum inline(never), Max inline, Min inline, Product inline);
 
 fn fold<'a, M: Folds<T>, T: Number>(x: Argument<'_, T>, reduced: Reduced, out: &'a mut [T]) -> &'a mut [T] {
-    let (mut axes, mut rank) = ([Axis::default(); MAX_RANK], 0);
+    let (mut axes, mut rank) = ([MergedAxis::default(); MAX_RANK], 0);
     for axis in 0..x.ty.rank() {
-        let next = Axis { extent: x.extent(axis), reduced: reduced.axes[axis], stride: 0 };
+        let next = MergedAxis { extent: x.extent(axis), reduced: reduced.axes[axis], stride: 0 };
         match axes[..rank].last_mut() {
             _ if next.extent == 1 => {}
             Some(last) if last.reduced == next.reduced => last.extent *= next.extent,
@@ -226,11 +226,13 @@ fn fold<'a, M: Folds<T>, T: Number>(x: Argument<'_, T>, reduced: Reduced, out: &
         [only] if only.reduced => out[0] = reduce::all::<M, T>(x.elements),
         [_] => out.copy_from_slice(x.elements),
         [outer, inner] if inner.reduced => {
-            let rows = Each { x: x.elements, len: inner.extent, out: &mut *out, by: PhantomData::<M> };
+            let rows =
+                RowReduction { x: x.elements, len: inner.extent, out: &mut *out, by: PhantomData::<M> };
             parallel::run(rows, outer.extent, inner.extent, 1);
         }
         [outer @ .., inner] => {
-            let rows = Rows { x: x.elements, outer, inner: *inner, out: &mut *out, by: PhantomData::<M> };
+            let rows =
+                OuterReductions { x: x.elements, outer, inner: *inner, out: &mut *out, by: PhantomData::<M> };
             match outer {
                 [axis] => parallel::run_columns(rows, inner.extent, axis.extent, 1),
                 _ => rows.over_outer(),
@@ -260,14 +262,14 @@ impl<M: Monoid<T>, T: Number> Split for All<'_, M, T> {
 }
 
 /// Reduces each row to one element.
-struct Each<'a, M, T> {
+struct RowReduction<'a, M, T> {
     x: &'a [T],
     len: usize,
     out: &'a mut [T],
     by: PhantomData<M>,
 }
 
-impl<M: Folds<T>, T: Number> Kernel for Each<'_, M, T> {
+impl<M: Folds<T>, T: Number> Kernel for RowReduction<'_, M, T> {
     type Output = ();
 
     #[inline(always)]
@@ -277,7 +279,7 @@ impl<M: Folds<T>, T: Number> Kernel for Each<'_, M, T> {
     }
 }
 
-impl<M: Folds<T>, T: Number> Split for Each<'_, M, T> {
+impl<M: Folds<T>, T: Number> Split for RowReduction<'_, M, T> {
     fn split(self, at: usize) -> (Self, Self) {
         let (x, out) = (self.x.split_at(at * self.len), self.out.split_at_mut(at));
         (Self { x: x.0, out: out.0, ..self }, Self { x: x.1, out: out.1, ..self })
@@ -288,15 +290,15 @@ impl<M: Folds<T>, T: Number> Split for Each<'_, M, T> {
 const WIDEST: usize = limit(1024, 16);
 
 /// Reductions over outer axes: of rows, or of the results of rows.
-struct Rows<'a, M, T> {
+struct OuterReductions<'a, M, T> {
     x: &'a [T],
-    outer: &'a [Axis],
-    inner: Axis,
+    outer: &'a [MergedAxis],
+    inner: MergedAxis,
     out: &'a mut [T],
     by: PhantomData<M>,
 }
 
-impl<'a, M: Monoid<T>, T: Number> Rows<'a, M, T> {
+impl<'a, M: Monoid<T>, T: Number> OuterReductions<'a, M, T> {
     /// The number of rows that are reduced to one.
     #[inline(always)]
     fn count(&self) -> usize {
@@ -311,7 +313,7 @@ impl<'a, M: Monoid<T>, T: Number> Rows<'a, M, T> {
 
     /// Combines the row that begins at `x` into `all`.
     #[inline(always)]
-    fn combine(x: &[T], inner: Axis, all: &mut [T]) {
+    fn combine(x: &[T], inner: MergedAxis, all: &mut [T]) {
         if inner.reduced {
             all[0] = M::combine(all[0], T::lane_fold::<M>(&x[..inner.extent]));
         } else {
@@ -320,7 +322,7 @@ impl<'a, M: Monoid<T>, T: Number> Rows<'a, M, T> {
     }
 }
 
-impl<M: Monoid<T>, T: Number> Rows<'_, M, T> {
+impl<M: Monoid<T>, T: Number> OuterReductions<'_, M, T> {
     #[inline(never)]
     fn over_outer(self) {
         if !M::IS_COMPENSATED {
@@ -336,7 +338,7 @@ impl<M: Monoid<T>, T: Number> Rows<'_, M, T> {
     }
 }
 
-impl<M: Monoid<T>, T: Number> Kernel for Rows<'_, M, T> {
+impl<M: Monoid<T>, T: Number> Kernel for OuterReductions<'_, M, T> {
     type Output = ();
 
     #[inline(always)]
@@ -347,10 +349,10 @@ impl<M: Monoid<T>, T: Number> Kernel for Rows<'_, M, T> {
 }
 
 /// Cuts the columns of rows that are folded over one axis.
-impl<M: Monoid<T>, T: Number> Split for Rows<'_, M, T> {
+impl<M: Monoid<T>, T: Number> Split for OuterReductions<'_, M, T> {
     fn split(self, at: usize) -> (Self, Self) {
         let (first, later) = self.out.split_at_mut(at);
-        let inner = |extent| Axis { extent, ..self.inner };
+        let inner = |extent| MergedAxis { extent, ..self.inner };
         (
             Self { out: first, inner: inner(at), ..self },
             Self { x: &self.x[at..], out: later, inner: inner(self.inner.extent - at), ..self },
@@ -359,7 +361,7 @@ impl<M: Monoid<T>, T: Number> Split for Rows<'_, M, T> {
 }
 
 /// Reduces row after row.
-struct InTurn<'a, M, T>(Rows<'a, M, T>);
+struct InTurn<'a, M, T>(OuterReductions<'a, M, T>);
 
 impl<M: Monoid<T>, T: Number> Kernel for InTurn<'_, M, T> {
     type Output = ();
@@ -367,7 +369,7 @@ impl<M: Monoid<T>, T: Number> Kernel for InTurn<'_, M, T> {
     #[inline(always)]
     fn run(self) {
         let (count, width) = (self.0.count(), self.0.width());
-        let Rows { x, outer, inner, out, .. } = self.0;
+        let OuterReductions { x, outer, inner, out, .. } = self.0;
         let mut at = Odometer::new(outer, |axis| !axis.reduced);
         for out in out.chunks_exact_mut(width) {
             for (part, out) in out.chunks_mut(WIDEST).enumerate() {
@@ -375,7 +377,7 @@ impl<M: Monoid<T>, T: Number> Kernel for InTurn<'_, M, T> {
                 let mut row = Odometer::new(outer, |axis| axis.reduced);
                 out.fill(M::NEUTRAL);
                 for _ in 0..count {
-                    Rows::<M, T>::combine(&x[first + row.position..], inner, out);
+                    OuterReductions::<M, T>::combine(&x[first + row.position..], inner, out);
                     row.advance();
                 }
             }
@@ -386,7 +388,7 @@ impl<M: Monoid<T>, T: Number> Kernel for InTurn<'_, M, T> {
 
 /// Computes sums, in chains, like `kernels::reduce`.
 struct InChains<'a, M, T> {
-    rows: Rows<'a, M, T>,
+    rows: OuterReductions<'a, M, T>,
     /// The current chain, for as many columns as are summed at a time.
     chain: &'a mut [T],
     /// The rounding errors of the sums.
@@ -399,7 +401,7 @@ impl<M: Monoid<T>, T: Number> Kernel for InChains<'_, M, T> {
     #[inline(always)]
     fn run(self) {
         let (rows, width) = (self.rows.count(), self.rows.width());
-        let Self { rows: Rows { x, outer, inner, out, .. }, chain, lost } = self;
+        let Self { rows: OuterReductions { x, outer, inner, out, .. }, chain, lost } = self;
         let mut at = Odometer::new(outer, |axis| !axis.reduced);
         for out in out.chunks_exact_mut(width) {
             let strip = chain.len();
@@ -416,7 +418,7 @@ impl<M: Monoid<T>, T: Number> Kernel for InChains<'_, M, T> {
                 for start in (0..rows).step_by(CHAIN) {
                     chain.fill(T::ZERO);
                     for _ in 0..CHAIN.min(rows - start) {
-                        Rows::<M, T>::combine(&x[first + row.position..], inner, chain);
+                        OuterReductions::<M, T>::combine(&x[first + row.position..], inner, chain);
                         row.advance();
                     }
                     combine_chains::<M, T>(out, lost, chain);
@@ -429,15 +431,15 @@ impl<M: Monoid<T>, T: Number> Kernel for InChains<'_, M, T> {
 
 /// Counts through the axes that `counts` selects.
 struct Odometer<'a, F> {
-    axes: &'a [Axis],
+    axes: &'a [MergedAxis],
     counts: F,
     index: [usize; MAX_RANK],
     position: usize,
 }
 
-impl<'a, F: Fn(&Axis) -> bool> Odometer<'a, F> {
+impl<'a, F: Fn(&MergedAxis) -> bool> Odometer<'a, F> {
     #[inline(always)]
-    fn new(axes: &'a [Axis], counts: F) -> Self {
+    fn new(axes: &'a [MergedAxis], counts: F) -> Self {
         Self { axes, counts, index: [0; MAX_RANK], position: 0 }
     }
 

@@ -26,7 +26,7 @@ pub fn argmin<T: Functions + Reduce>(dims: &[usize], reduced: &[bool], x: &[T], 
 
 /// An axis, or neighbouring axes that are all reduced or all kept, merged into one.
 #[derive(Clone, Copy, Default)]
-struct Axis {
+struct MergedAxis {
     extent: usize,
     /// The distance from one position to the next.
     stride: usize,
@@ -43,7 +43,7 @@ fn positions<M: Monoid<T>, T: Functions + Reduce>(
     let beats = |x: T, best: T| is_beyond(x, best) | (is_nan(x) & !is_nan(best));
     let ([kept, gone], inner) = axes(dims, reduced);
     let Some((is_reduced, inner)) = inner else { return out[0] = 0 };
-    let count = |axes: &[Axis]| axes.iter().map(|axis| axis.extent).product::<usize>();
+    let count = |axes: &[MergedAxis]| axes.iter().map(|axis| axis.extent).product::<usize>();
     let (kept, gone) = (kept.trimmed(), gone.trimmed());
     if is_reduced {
         let out = &mut out[..count(kept)];
@@ -83,16 +83,16 @@ fn positions<M: Monoid<T>, T: Functions + Reduce>(
 /// A list of axes.
 #[derive(Clone, Copy, Default)]
 struct Axes {
-    all: [Axis; MAX_RANK],
+    all: [MergedAxis; MAX_RANK],
     count: usize,
 }
 
 impl Axes {
-    fn trimmed(&self) -> &[Axis] {
+    fn trimmed(&self) -> &[MergedAxis] {
         &self.all[..self.count]
     }
 
-    fn push(&mut self, axis: Axis) {
+    fn push(&mut self, axis: MergedAxis) {
         self.all[self.count] = axis;
         self.count += 1;
     }
@@ -100,14 +100,14 @@ impl Axes {
 
 /// The kept and the reduced axes without the innermost one, then the innermost one with whether it is reduced. Axes of
 /// extent 1 are left out.
-fn axes(dims: &[usize], reduced: &[bool]) -> ([Axes; 2], Option<(bool, Axis)>) {
-    let mut all: [(bool, Axis); MAX_RANK] = [(false, Axis::default()); MAX_RANK];
+fn axes(dims: &[usize], reduced: &[bool]) -> ([Axes; 2], Option<(bool, MergedAxis)>) {
+    let mut all: [(bool, MergedAxis); MAX_RANK] = [(false, MergedAxis::default()); MAX_RANK];
     let (mut count, mut stride) = (0, 1);
     for (extent, reduced) in dims.iter().zip(reduced).rev().filter(|(extent, _)| **extent != 1) {
         match all[..count].last_mut() {
             Some((known, last)) if known == reduced => last.extent *= extent,
             Some(_) | None => {
-                all[count] = (*reduced, Axis { extent: *extent, stride });
+                all[count] = (*reduced, MergedAxis { extent: *extent, stride });
                 count += 1;
             }
         }
@@ -121,7 +121,7 @@ fn axes(dims: &[usize], reduced: &[bool]) -> ([Axes; 2], Option<(bool, Axis)>) {
 }
 
 /// The offset of the element at `position`, counted in row-major order over `axes`.
-fn offset(axes: &[Axis], mut position: usize) -> usize {
+fn offset(axes: &[MergedAxis], mut position: usize) -> usize {
     let mut offset = 0;
     for axis in axes.iter().rev() {
         offset += position % axis.extent * axis.stride;

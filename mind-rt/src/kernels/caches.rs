@@ -45,7 +45,7 @@ impl Caches {
 
     /// Bytes of the second-level cache.
     #[inline]
-    pub fn second(self) -> usize {
+    pub fn level_2(self) -> usize {
         self.second
     }
 }
@@ -127,8 +127,8 @@ mod tests {
     #[test]
     fn there_is_always_an_answer_and_always_the_same() {
         let caches = Caches::of_this_processor();
-        assert!(caches.second() >= Caches::LEAST);
+        assert!(caches.level_2() >= Caches::LEAST);
         assert_eq!(caches, Caches::of_this_processor());
-        assert_eq!([0, usize::MAX].map(|bytes| Caches::new(bytes).second()), [Caches::LEAST, Caches::MOST]);
+        assert_eq!([0, usize::MAX].map(|bytes| Caches::new(bytes).level_2()), [Caches::LEAST, Caches::MOST]);
     }
 }

@@ -33,7 +33,7 @@ pub trait Compiled: Storable {
 }
 
 /// The kernels of an element type that has sums.
-pub trait Sums: Number {
+pub trait SumKernels: Number {
     /// [`copy::slice_grad`](super::copy::slice_grad).
     fn slice_grad(
         dims: &[usize],

@@ -3,7 +3,7 @@
 use mind_shape::MAX_RANK;
 
 use super::check;
-use super::compiled::{Compiled, Sums};
+use super::compiled::{Compiled, SumKernels};
 use super::memory::{Storable, poison};
 use super::transpose::Transpose;
 use crate::kernels::number::Number;
@@ -57,7 +57,7 @@ pub(super) fn strided<T: Storable>(
     /// The cost of an element, in additions: the cache lines of source and destination lie far apart.
     const COST: usize = 3;
 
-    let mut axes = [Axis::default(); MAX_RANK];
+    let mut axes = [CopyAxis::default(); MAX_RANK];
     let rank = merge(dims, strides, &mut axes);
     if rank == 0 {
         dst[0] = src[offset];
@@ -73,7 +73,7 @@ pub(super) fn strided<T: Storable>(
 
 /// A copy along at least one axis, with checked bounds.
 struct Strided<'a, T> {
-    axes: [Axis; MAX_RANK],
+    axes: [CopyAxis; MAX_RANK],
     rank: usize,
     offset: usize,
     src: &'a [T],
@@ -103,7 +103,7 @@ impl<T: Storable> Split for Strided<'_, T> {
     }
 }
 
-fn copy_axes<T: Storable>(axes: &mut [Axis], offset: usize, src: &[T], dst: &mut [T]) {
+fn copy_axes<T: Storable>(axes: &mut [CopyAxis], offset: usize, src: &[T], dst: &mut [T]) {
     let (inner, outer) = axes.split_last_mut().expect("a copy has an axis");
     // If the innermost axis is not contiguous in the source, blocks that also span the axis of the smallest stride find
     // their cache lines still in the cache.
@@ -121,7 +121,7 @@ fn copy_axes<T: Storable>(axes: &mut [Axis], offset: usize, src: &[T], dst: &mut
 
 /// An axis of a copy.
 #[derive(Clone, Copy, Default)]
-struct Axis {
+struct CopyAxis {
     extent: usize,
     /// The distance from one element to the next in the source.
     stride: usize,
@@ -131,7 +131,7 @@ struct Axis {
 
 /// Drops axes of extent 1, and merges neighbouring axes that are contiguous in the source as they are in the
 /// destination. Returns the number of axes left.
-fn merge(dims: &[usize], strides: &[usize], axes: &mut [Axis; MAX_RANK]) -> usize {
+fn merge(dims: &[usize], strides: &[usize], axes: &mut [CopyAxis; MAX_RANK]) -> usize {
     let mut rank = 0;
     let mut step: usize = dims.iter().product();
     for (&extent, &stride) in dims.iter().zip(strides) {
@@ -141,9 +141,9 @@ fn merge(dims: &[usize], strides: &[usize], axes: &mut [Axis; MAX_RANK]) -> usiz
         }
         if rank > 0 && Some(axes[rank - 1].stride) == stride.checked_mul(extent) {
             let extent = extent * axes[rank - 1].extent;
-            axes[rank - 1] = Axis { extent, stride, step };
+            axes[rank - 1] = CopyAxis { extent, stride, step };
         } else {
-            axes[rank] = Axis { extent, stride, step };
+            axes[rank] = CopyAxis { extent, stride, step };
             rank += 1;
         }
     }
@@ -151,12 +151,12 @@ fn merge(dims: &[usize], strides: &[usize], axes: &mut [Axis; MAX_RANK]) -> usiz
 }
 
 /// The axis with the smallest stride that is not 0.
-fn smallest(axes: &[Axis]) -> Option<usize> {
+fn smallest(axes: &[CopyAxis]) -> Option<usize> {
     (0..axes.len()).filter(|at| axes[*at].stride > 0).min_by_key(|at| axes[*at].stride)
 }
 
 /// Calls `f` with the source and destination position of every index of `axes`.
-fn for_each(axes: &[Axis], from: usize, mut f: impl FnMut(usize, usize)) {
+fn for_each(axes: &[CopyAxis], from: usize, mut f: impl FnMut(usize, usize)) {
     let (mut from, mut to) = (from, 0);
     let mut index = [0; MAX_RANK];
     loop {
@@ -167,7 +167,7 @@ fn for_each(axes: &[Axis], from: usize, mut f: impl FnMut(usize, usize)) {
                 return;
             }
             axis -= 1;
-            let Axis { extent, stride, step } = axes[axis];
+            let CopyAxis { extent, stride, step } = axes[axis];
             index[axis] += 1;
             if index[axis] < extent {
                 from += stride;
@@ -182,7 +182,7 @@ fn for_each(axes: &[Axis], from: usize, mut f: impl FnMut(usize, usize)) {
 }
 
 #[inline(always)]
-fn copy_row<T: Copy>(axis: Axis, src: &[T], dst: &mut [T]) {
+fn copy_row<T: Copy>(axis: CopyAxis, src: &[T], dst: &mut [T]) {
     let dst = &mut dst[..axis.extent];
     match axis.stride {
         0 => dst.fill(src[0]),
@@ -196,7 +196,7 @@ fn copy_row<T: Copy>(axis: Axis, src: &[T], dst: &mut [T]) {
 }
 
 /// Copies the plane of `across` and `inner`.
-fn copy_plane<T: Copy>(across: Axis, inner: Axis, src: &[T], dst: &mut [T]) {
+fn copy_plane<T: Copy>(across: CopyAxis, inner: CopyAxis, src: &[T], dst: &mut [T]) {
     if across.stride == 1 && inner.step == 1 {
         let (rows, columns) = (inner.extent, across.extent);
         return Transpose { rows, columns, from: inner.stride, to: across.step }.run(src, dst);
@@ -205,7 +205,7 @@ fn copy_plane<T: Copy>(across: Axis, inner: Axis, src: &[T], dst: &mut [T]) {
 }
 
 /// Copies the plane of `across` and `inner` in square blocks.
-fn copy_blocks<T: Copy>(across: Axis, inner: Axis, src: &[T], dst: &mut [T]) {
+fn copy_blocks<T: Copy>(across: CopyAxis, inner: CopyAxis, src: &[T], dst: &mut [T]) {
     /// With elements of 8 bytes, a block's 16 rows in the source and 16 in the destination are 4 KiB.
     const SIDE: usize = 16;
 
@@ -231,7 +231,7 @@ fn copy_blocks<T: Copy>(across: Axis, inner: Axis, src: &[T], dst: &mut [T]) {
 
 /// The derivative of a slice: `out = 0; out[starts + i · steps] = updates[i]`, where `out` has the extents `dims` and
 /// `updates` has `update_dims`.
-pub fn slice_grad<T: Sums>(
+pub fn slice_grad<T: SumKernels>(
     dims: &[usize],
     starts: &[usize],
     steps: &[usize],
@@ -263,14 +263,14 @@ pub(super) fn put_back<T: Number>(
         return;
     }
     // As in a copy, with source and destination exchanged: `stride` belongs to the output, `step` to the updates.
-    let mut axes = [Axis::default(); MAX_RANK];
+    let mut axes = [CopyAxis::default(); MAX_RANK];
     let (mut offset, mut stride, mut step) = (0, 1, 1);
     for axis in (0..rank).rev() {
         let span = (update_dims[axis] - 1).saturating_mul(steps[axis]);
         check(starts[axis].saturating_add(span) < dims[axis], "slice_grad: an update lies outside");
         // A step that is never taken may have any value.
         let taken = if update_dims[axis] > 1 { steps[axis] * stride } else { 0 };
-        axes[axis] = Axis { extent: update_dims[axis], stride: taken, step };
+        axes[axis] = CopyAxis { extent: update_dims[axis], stride: taken, step };
         offset += starts[axis] * stride;
         stride *= dims[axis];
         step *= update_dims[axis];

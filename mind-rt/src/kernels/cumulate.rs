@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use mind_shape::loops::CHAIN;
 
 use super::check;
-use super::compiled::Sums;
+use super::compiled::SumKernels;
 use super::limit::limit;
 use super::memory::poison;
 use super::monoid::Monoid;
@@ -44,7 +44,7 @@ pub enum By {
 ///
 /// # Panics
 /// If a slice does not have as many elements as the product of the extents.
-pub fn cumulate<T: Sums>(by: By, along: Along, x: &[T], out: &mut [T]) {
+pub fn cumulate<T: SumKernels>(by: By, along: Along, x: &[T], out: &mut [T]) {
     T::cumulate(by, along, x, out);
 }
 
@@ -118,7 +118,7 @@ fn columns<M: Monoid<T>, T: Number, const C: usize>(
 ///
 /// # Panics
 /// If a slice does not have as many elements as the product of the extents.
-pub fn recurrence<T: Sums>(along: Along, a: &[T], b: &[T], out: &mut [T]) {
+pub fn recurrence<T: SumKernels>(along: Along, a: &[T], b: &[T], out: &mut [T]) {
     T::recurrence(along, a, b, out);
 }
 

@@ -3,7 +3,7 @@
 use mind_shape::element_types;
 
 use super::check;
-use super::compiled::{Compiled, Sums};
+use super::compiled::{Compiled, SumKernels};
 use super::memory::{Storable, poison};
 use crate::error::Error;
 use crate::kernels::number::Number;
@@ -184,7 +184,7 @@ fn rows<T: Storable, I: Index>(table: &[T], row_len: usize, indices: &[I], out: 
 
 /// The transpose of [`gather`]: sets `out` to zeros and adds `updates` at the indices, in their order. Indices must be
 /// in range, see [`check_indices`].
-pub fn scatter_add<T: Sums, I: Index>(out: &mut [T], picked: Picked, indices: &[I], updates: &[T]) {
+pub fn scatter_add<T: SumKernels, I: Index>(out: &mut [T], picked: Picked, indices: &[I], updates: &[T]) {
     T::scatter_add(out, picked, I::indices(indices), updates);
 }
 

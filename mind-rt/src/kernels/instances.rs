@@ -2,7 +2,7 @@
 
 use mind_shape::element_types;
 
-use super::compiled::{Compiled, Sums};
+use super::compiled::{Compiled, SumKernels};
 use super::cumulate::{Along, By, by_factors, by_monoid};
 use super::gather::{self, Indices, Picked, by_type};
 use super::monoid::{Max, Min, Product, Sum};
@@ -61,7 +61,7 @@ macro_rules! compiled {
 
 macro_rules! sums {
     ($($ty:ident $variant:ident;)*) => {
-        $(impl Sums for $ty {
+        $(impl SumKernels for $ty {
             #[inline(never)]
             fn slice_grad(
                 dims: &[usize],

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::check;
-use super::compiled::Sums;
+use super::compiled::SumKernels;
 use super::memory::{Storable, poison};
 use super::number::Number;
 
@@ -53,7 +53,7 @@ pub fn roll<T: Storable>(extents: [usize; 3], shift: i64, x: &[T], out: &mut [T]
 ///
 /// # Panics
 /// If a slice does not have as many elements as the product of `extents`.
-pub fn sort<T: Sums>(extents: [usize; 3], descending: bool, x: &[T], out: &mut [T]) {
+pub fn sort<T: SumKernels>(extents: [usize; 3], descending: bool, x: &[T], out: &mut [T]) {
     T::sort(extents, descending, x, out);
 }
 
@@ -61,7 +61,7 @@ pub fn sort<T: Sums>(extents: [usize; 3], descending: bool, x: &[T], out: &mut [
 ///
 /// # Panics
 /// As [`sort`].
-pub fn argsort<T: Sums>(extents: [usize; 3], descending: bool, x: &[T], out: &mut [i64]) {
+pub fn argsort<T: SumKernels>(extents: [usize; 3], descending: bool, x: &[T], out: &mut [i64]) {
     T::argsort(extents, descending, x, out);
 }
 

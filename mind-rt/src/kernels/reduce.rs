@@ -23,7 +23,7 @@ use mind_shape::element_types;
 use mind_shape::loops::{CHAIN, CHAIN_IN_LANES, LANE_BYTES, lanes_of};
 
 use super::check;
-use super::compiled::Sums;
+use super::compiled::SumKernels;
 use super::monoid::{Monoid, Sum};
 
 use crate::kernels::number::Number;
@@ -79,7 +79,7 @@ pub fn combine_last_chains<M: Monoid<T>, T: Number, const L: usize>(
 ///
 /// # Panics
 /// If a row is not inside `elements`, or `chain` or `lost` has fewer elements than `sums`.
-pub fn sum_columns<T: Sums>(
+pub fn sum_columns<T: SumKernels>(
     sums: &mut [T],
     lost: &mut [T],
     chain: &mut [T],
@@ -98,7 +98,7 @@ pub(super) fn columns<T: Number>(
     stride: usize,
     rows: usize,
 ) {
-    struct Columns<'a, T> {
+    struct ColumnSums<'a, T> {
         sums: &'a mut [T],
         lost: &'a mut [T],
         chain: &'a mut [T],
@@ -107,7 +107,7 @@ pub(super) fn columns<T: Number>(
         rows: usize,
     }
 
-    impl<T: Number> Kernel for Columns<'_, T> {
+    impl<T: Number> Kernel for ColumnSums<'_, T> {
         type Output = ();
 
         #[inline(always)]
@@ -117,7 +117,7 @@ pub(super) fn columns<T: Number>(
         }
     }
 
-    dispatch(Columns { sums, lost, chain, elements, stride, rows });
+    dispatch(ColumnSums { sums, lost, chain, elements, stride, rows });
 }
 
 /// As [`sum_columns`], to be called from a [`Kernel`].
@@ -177,7 +177,7 @@ pub const fn chain_scratch<T>(len: usize) -> usize {
 }
 
 /// The sum of all elements; 0 if there are none.
-pub fn sum<T: Sums>(elements: &[T]) -> T {
+pub fn sum<T: SumKernels>(elements: &[T]) -> T {
     T::sum_all(elements)
 }
 

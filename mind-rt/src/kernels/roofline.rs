@@ -32,12 +32,12 @@ pub const fn bytes(len: usize) -> usize {
 /// Reads every number and returns the sum, in the order of lanes.
 #[must_use]
 pub fn read(from: &[f32]) -> f32 {
-    dispatch(Read(black_box(from)))
+    dispatch(ReadKernel(black_box(from)))
 }
 
 /// Writes every number.
 pub fn write(to: &mut [f32], value: f32) {
-    dispatch(Write(black_box(to), value));
+    dispatch(WriteKernel(black_box(to), value));
 }
 
 /// Reads every number of one slice and writes its product with 1 to the other, as a loop over elements does. The C
@@ -81,9 +81,9 @@ fn each(parts: usize, part: &(impl Fn() -> bool + Sync)) -> bool {
     first && later
 }
 
-struct Read<'a>(&'a [f32]);
+struct ReadKernel<'a>(&'a [f32]);
 
-impl Kernel for Read<'_> {
+impl Kernel for ReadKernel<'_> {
     type Output = f32;
 
     #[inline(always)]
@@ -102,9 +102,9 @@ impl Kernel for Read<'_> {
     }
 }
 
-struct Write<'a>(&'a mut [f32], f32);
+struct WriteKernel<'a>(&'a mut [f32], f32);
 
-impl Kernel for Write<'_> {
+impl Kernel for WriteKernel<'_> {
     type Output = ();
 
     #[inline(always)]

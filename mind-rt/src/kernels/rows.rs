@@ -74,7 +74,7 @@ pub fn sum_rows_of<T: SumRows>(elements: &[T], len: usize, stride: usize, sums: 
 /// # Panics
 /// If a row is not inside `elements`.
 pub(super) fn fold_rows<M: Monoid<T>, T: SumRows>(elements: &[T], len: usize, out: &mut [T]) {
-    dispatch(OneByOne::<M, T>(Rows { elements, len, stride: len, sums: out }, PhantomData));
+    dispatch(OneByOne::<M, T>(SumRowsKernel { elements, len, stride: len, sums: out }, PhantomData));
 }
 
 /// Sums of short rows in the registers of the SIMD level in use.
@@ -100,10 +100,10 @@ macro_rules! sum_rows {
                 let blocks = if alone { 0 } else { sums.len() / BLOCK * BLOCK };
                 let (first, rest) = sums.split_at_mut(blocks);
                 if !first.is_empty() {
-                    dispatch(InBlocks(Rows { elements, len, stride, sums: first }));
+                    dispatch(InBlocks(SumRowsKernel { elements, len, stride, sums: first }));
                 }
                 if !rest.is_empty() {
-                    let rows = Rows { elements: &elements[blocks * stride..], len, stride, sums: rest };
+                    let rows = SumRowsKernel { elements: &elements[blocks * stride..], len, stride, sums: rest };
                     dispatch(OneByOne::<Sum, _>(rows, PhantomData));
                 }
             }
@@ -124,14 +124,14 @@ macro_rules! sum_rows {
 
 mind_shape::element_types!(numbers => sum_rows!);
 
-struct Rows<'a, T> {
+struct SumRowsKernel<'a, T> {
     elements: &'a [T],
     len: usize,
     stride: usize,
     sums: &'a mut [T],
 }
 
-impl<T> Rows<'_, T> {
+impl<T> SumRowsKernel<'_, T> {
     #[inline(always)]
     fn row(&self, i: usize) -> &[T] {
         &self.elements[i * self.stride..][..self.len]
@@ -148,7 +148,7 @@ macro_rules! unroll {
     };
 }
 
-struct OneByOne<'a, M, T>(Rows<'a, T>, PhantomData<M>);
+struct OneByOne<'a, M, T>(SumRowsKernel<'a, T>, PhantomData<M>);
 
 impl<M: Monoid<T>, T: SumRows> Kernel for OneByOne<'_, M, T> {
     type Output = ();
@@ -169,7 +169,7 @@ impl<M: Monoid<T>, T: SumRows> Kernel for OneByOne<'_, M, T> {
 const BLOCK: usize = 16;
 
 /// Sums whole blocks: the lanes of the rows of a block are short rows themselves.
-struct InBlocks<'a, T>(Rows<'a, T>);
+struct InBlocks<'a, T>(SumRowsKernel<'a, T>);
 
 impl<T: SumRows> Kernel for InBlocks<'_, T> {
     type Output = ();
@@ -212,11 +212,11 @@ impl<T: Functions + SumRows> Folds<T> for Product {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernels::compiled::Sums;
+    use crate::kernels::compiled::SumKernels;
     use crate::kernels::reduce::sum;
 
     /// Sums rows of every short length, in matrices of up to 40 rows that are exactly as long as their rows need.
-    fn rows_are_summed<T: SumRows + Sums>(element: impl Fn(usize) -> T, bits: impl Fn(T) -> u64) {
+    fn rows_are_summed<T: SumRows + SumKernels>(element: impl Fn(usize) -> T, bits: impl Fn(T) -> u64) {
         for len in 0..=LANE_BYTES / size_of::<T>() {
             for rows in 0..40 {
                 for stride in [len, len + 3, 0] {

@@ -38,18 +38,18 @@ impl Transpose {
             fits(end(rows, from, columns), src.len()) && fits(end(columns, to, rows), dst.len()),
             "the caller checked the bounds"
         );
-        dispatch(Tiles { shape: self, src, dst });
+        dispatch(TransposeKernel { shape: self, src, dst });
     }
 }
 
 /// A transpose whose matrices are inside their slices.
-struct Tiles<'a, T> {
+struct TransposeKernel<'a, T> {
     shape: Transpose,
     src: &'a [T],
     dst: &'a mut [T],
 }
 
-impl<T: Copy> Kernel for Tiles<'_, T> {
+impl<T: Copy> Kernel for TransposeKernel<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -70,7 +70,7 @@ impl<T: Copy> Kernel for Tiles<'_, T> {
     }
 }
 
-impl<T: Copy> Tiles<'_, T> {
+impl<T: Copy> TransposeKernel<'_, T> {
     /// Transposes whole tiles of `SIDE` by `SIDE` elements by `tile`, and the elements left over one by one. `tile`
     /// takes the address of the tile in the source, the address of its transpose, and the distance between the rows of
     /// the transpose.

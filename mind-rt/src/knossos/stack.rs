@@ -19,13 +19,13 @@ pub(super) fn has_room() -> bool {
     // While a thread ends, its variables are gone.
     let begin = BEGIN.try_with(Cell::get).unwrap_or_default();
     // A stack grows to lower addresses. The rest of it is kept for what stands before the beginning.
-    begin.is_some_and(|begin| begin.saturating_sub(here()) <= SIZE - 2 * ROOM)
+    begin.is_some_and(|begin| begin.saturating_sub(stack_address()) <= SIZE - 2 * ROOM)
 }
 
 /// An address in the frame of a caller of this function, or near it. AddressSanitizer, when it looks for uses after
 /// return, moves the variable elsewhere; a recursion that is too deep then ends at the guard page of the stack.
 #[inline(never)]
-fn here() -> usize {
+fn stack_address() -> usize {
     let marker = 0_u8;
     &raw const marker as usize
 }
@@ -37,7 +37,7 @@ fn here() -> usize {
 #[cold]
 pub(super) fn on_new<R: Send>(work: &mut (dyn FnMut() -> R + Send)) -> io::Result<R> {
     let run = move || {
-        BEGIN.set(Some(here()));
+        BEGIN.set(Some(stack_address()));
         work()
     };
     thread::scope(|scope| {

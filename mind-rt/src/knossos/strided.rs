@@ -122,7 +122,12 @@ pub fn copy<T: Arithmetic, const L: usize>(out: &mut [T], counts: [usize; L], fr
 const INLINED: usize = 256;
 
 /// Computes a product of small matrices, in order.
-fn few<T: Arithmetic>(out: &mut [T], [m, k, n]: [usize; 3], lhs: &MatRef<'_, T>, rhs: &MatRef<'_, T>) {
+fn small_product<T: Arithmetic>(
+    out: &mut [T],
+    [m, k, n]: [usize; 3],
+    lhs: &MatRef<'_, T>,
+    rhs: &MatRef<'_, T>,
+) {
     let at = |matrix: &MatRef<'_, T>, i, j| {
         matrix.data[matrix.offset + i * matrix.row_stride + j * matrix.col_stride]
     };
@@ -142,7 +147,7 @@ pub fn product<T: Arithmetic>(
     rhs: MatRef<'_, T>,
 ) {
     if batch.is_empty() && m * n * k <= INLINED {
-        return few(out, [m, k, n], &lhs, &rhs);
+        return small_product(out, [m, k, n], &lhs, &rhs);
     }
     let len = matmul_scratch::<T>(m, k, n, lhs.col_stride);
     with_workspace(slot_bytes::<T>(len), |workspace| {

@@ -260,7 +260,7 @@ fn over_all<T: Numeric, U: Numeric, S: Shape>(
     kernel: Kernel<T, U>,
 ) -> U {
     if x.is_empty() {
-        return of_none.unwrap_or_else(|| nothing(what, x));
+        return of_none.unwrap_or_else(|| panic_without_elements(what, x));
     }
     let mut out = [U::ZERO];
     let ty = known(&x.view());
@@ -283,7 +283,7 @@ fn along<T: Numeric, U: Element, S: RemoveAxis>(
         return out;
     }
     if x.is_empty() {
-        out.fill(of_none.unwrap_or_else(|| nothing(what, x)));
+        out.fill(of_none.unwrap_or_else(|| panic_without_elements(what, x)));
         return out;
     }
     let ty = known(&x.view());
@@ -294,7 +294,7 @@ fn along<T: Numeric, U: Element, S: RemoveAxis>(
 /// Panics, since a reduction such as the maximum is undefined without elements.
 #[cold]
 #[track_caller]
-fn nothing<T: Element, S: Shape, U>(what: &str, x: &TensorRef<T, S>) -> U {
+fn panic_without_elements<T: Element, S: Shape, U>(what: &str, x: &TensorRef<T, S>) -> U {
     let extents = x.shape().dims();
     let axis =
         extents.iter().position(|extent| *extent == 0).expect("an extent is 0 where there are no elements");

@@ -104,7 +104,7 @@ impl<'de, T: Element + Deserialize<'de>, S: Shape> Visitor<'de> for Whole<T, S> 
     fn visit_seq<A: SeqAccess<'de>>(self, mut fields: A) -> Result<Tensor<T, S>, A::Error> {
         let missing = |at| A::Error::invalid_length(at, &self);
         check_version(fields.next_element()?.ok_or_else(|| missing(0))?)?;
-        let shape = fields.next_element_seed(Shapes::<T, S>(PhantomData))?.ok_or_else(|| missing(1))?;
+        let shape = fields.next_element_seed(ShapeSeed::<T, S>(PhantomData))?.ok_or_else(|| missing(1))?;
         let data = fields.next_element_seed(Data { shape: Some(shape), element: PhantomData })?;
         tensor(shape, data.ok_or_else(|| missing(2))?)
     }
@@ -115,7 +115,7 @@ impl<'de, T: Element + Deserialize<'de>, S: Shape> Visitor<'de> for Whole<T, S> 
             match field {
                 Field::Version => once(&mut version, FIELDS[0], fields.next_value()?)?,
                 Field::Dim => {
-                    once(&mut shape, FIELDS[1], fields.next_value_seed(Shapes::<T, S>(PhantomData))?)?
+                    once(&mut shape, FIELDS[1], fields.next_value_seed(ShapeSeed::<T, S>(PhantomData))?)?
                 }
                 Field::Data => {
                     once(
@@ -200,9 +200,9 @@ impl<'de> Deserialize<'de> for Field {
 }
 
 /// Deserialises a shape.
-struct Shapes<T, S>(PhantomData<(T, S)>);
+struct ShapeSeed<T, S>(PhantomData<(T, S)>);
 
-impl<'de, T: Element, S: Shape> DeserializeSeed<'de> for Shapes<T, S> {
+impl<'de, T: Element, S: Shape> DeserializeSeed<'de> for ShapeSeed<T, S> {
     type Value = S;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<S, D::Error> {
@@ -210,7 +210,7 @@ impl<'de, T: Element, S: Shape> DeserializeSeed<'de> for Shapes<T, S> {
     }
 }
 
-impl<'de, T: Element, S: Shape> Visitor<'de> for Shapes<T, S> {
+impl<'de, T: Element, S: Shape> Visitor<'de> for ShapeSeed<T, S> {
     type Value = S;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

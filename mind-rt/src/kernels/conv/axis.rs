@@ -29,7 +29,7 @@ pub struct Phase {
 
 /// An axis of a convolution.
 #[derive(Clone, Copy, Debug)]
-pub struct Axis {
+pub struct ConvAxis {
     pub input: usize,
     pub output: usize,
     pub kernel: usize,
@@ -46,7 +46,7 @@ pub enum Direction {
     GradInput,
 }
 
-impl Axis {
+impl ConvAxis {
     /// The phases of a result.
     pub fn phases(&self, direction: Direction) -> impl Iterator<Item = Phase> {
         let count = match direction {

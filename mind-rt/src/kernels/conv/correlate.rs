@@ -16,12 +16,12 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use super::axis::{Axis, Direction, Group, Phase};
+use super::axis::{ConvAxis, Direction, Group, Phase};
 use super::geometry::Conv2d;
-use super::pack::{Layout, pack};
-use super::parts::{Part, Parts};
+use super::pack::{PanelLayout, pack};
+use super::parts::{OutputRows, SplitRows};
 use super::pixels::{Pixels, Walk};
-use super::tile::{Line, MAX_DOTS, Micro, Steps, Tiles};
+use super::tile::{ConvMicro, ConvTiles, MAX_DOTS, PixelLine, Steps};
 use crate::kernels::epilogue::Block;
 use crate::kernels::limit::limit;
 use crate::kernels::matmul::Room;
@@ -38,7 +38,7 @@ const FEW_FACTORS: usize = limit(32, 6);
 /// Images that are correlated with a filter.
 pub struct Correlation<'a, T> {
     pub direction: Direction,
-    axes: [Axis; 2],
+    axes: [ConvAxis; 2],
     /// The images, each with `from` rows and columns of `depth` channels.
     operand: &'a [T],
     from: [usize; 2],
@@ -50,7 +50,7 @@ pub struct Correlation<'a, T> {
     pub kw: usize,
 }
 
-impl<'a, T: Number + Tiles> Correlation<'a, T> {
+impl<'a, T: Number + ConvTiles> Correlation<'a, T> {
     /// Computes the output from `input`.
     pub fn forward(g: &Conv2d, input: &'a [T], filter: &'a [T]) -> Self {
         Self {
@@ -82,17 +82,17 @@ impl<'a, T: Number + Tiles> Correlation<'a, T> {
     }
 
     /// Passes the result to the parts, which must begin at the start of an image row.
-    pub fn run(&self, micro: &Micro<T>, scratch: &mut [T], mut parts: Parts<'_, '_, T>) {
+    pub fn run(&self, micro: &ConvMicro<T>, scratch: &mut [T], mut parts: SplitRows<'_, '_, T>) {
         let layout = self.layout(micro.lanes());
         let size = match layout {
-            Layout::Rows => micro.columns(),
-            Layout::Columns => MAX_DOTS,
+            PanelLayout::Rows => micro.columns(),
+            PanelLayout::Columns => MAX_DOTS,
         };
         for column in (0..self.columns).step_by(size) {
             let columns = column..self.columns.min(column + size);
             let width = match layout {
-                Layout::Rows => columns.len().next_multiple_of(micro.lanes()),
-                Layout::Columns => columns.len().next_power_of_two(),
+                PanelLayout::Rows => columns.len().next_multiple_of(micro.lanes()),
+                PanelLayout::Columns => columns.len().next_power_of_two(),
             };
             let len = pack(self, &columns, width, layout, scratch);
             let panel = Panel { of: self, micro, columns, width, layout, filter: &scratch[..len] };
@@ -101,7 +101,7 @@ impl<'a, T: Number + Tiles> Correlation<'a, T> {
     }
 
     /// Whether lanes are columns or, if there are only a few columns, factors.
-    fn layout(&self, lanes: usize) -> Layout {
+    fn layout(&self, lanes: usize) -> PanelLayout {
         /// The cost of adding up the lanes of a sum, in multiply-adds.
         const REDUCE: usize = 6;
 
@@ -111,18 +111,22 @@ impl<'a, T: Number + Tiles> Correlation<'a, T> {
         });
         let factors = taps * self.depth;
         let dots = self.columns.next_power_of_two() * (lines * factors.div_ceil(lanes) + REDUCE);
-        if self.columns <= MAX_DOTS && dots < lines * factors { Layout::Columns } else { Layout::Rows }
+        if self.columns <= MAX_DOTS && dots < lines * factors {
+            PanelLayout::Columns
+        } else {
+            PanelLayout::Rows
+        }
     }
 }
 
 /// Some columns of a result.
 struct Panel<'a, T: 'static> {
     of: &'a Correlation<'a, T>,
-    micro: &'a Micro<T>,
+    micro: &'a ConvMicro<T>,
     columns: Range<usize>,
     /// The number of columns that are summed.
     width: usize,
-    layout: Layout,
+    layout: PanelLayout,
     filter: &'a [T],
 }
 
@@ -134,11 +138,11 @@ struct Strip {
 }
 
 #[repr(align(64))]
-struct Sums([MaybeUninit<u8>; STRIP_BYTES]);
+struct OutputSums([MaybeUninit<u8>; STRIP_BYTES]);
 
-impl<T: Number + Tiles> Panel<'_, T> {
-    fn run(&self, part: &mut Part<'_, T>) {
-        let mut sums = Sums([MaybeUninit::uninit(); STRIP_BYTES]);
+impl<T: Number + ConvTiles> Panel<'_, T> {
+    fn run(&self, part: &mut OutputRows<'_, T>) {
+        let mut sums = OutputSums([MaybeUninit::uninit(); STRIP_BYTES]);
         let sums: *mut T = sums.0.as_mut_ptr().cast();
         let pixels = STRIP_BYTES / size_of::<T>() / self.width;
         let mut pixel = part.rows.start;
@@ -225,11 +229,11 @@ impl<T: Number + Tiles> Panel<'_, T> {
     unsafe fn lines(&self, pixels: &Pixels<T>, [outer, inner]: [Loop; 2], rhs: *const T) -> bool {
         let lanes = self.micro.lanes();
         let (sum, step) = match self.layout {
-            Layout::Rows => (self.micro.line(self.width), 1),
-            Layout::Columns if self.width == 1 && inner.count.is_multiple_of(lanes) => {
+            PanelLayout::Rows => (self.micro.line(self.width), 1),
+            PanelLayout::Columns if self.width == 1 && inner.count.is_multiple_of(lanes) => {
                 (self.micro.line_of_dots, lanes)
             }
-            Layout::Columns => return false,
+            PanelLayout::Columns => return false,
         };
         let count = outer.count * (inner.count / step);
         let mut factors = [[0; 2]; FEW_FACTORS];
@@ -240,7 +244,7 @@ impl<T: Number + Tiles> Panel<'_, T> {
         }
         pixels.for_each_line(|lhs, to, pixels| {
             // SAFETY: the caller vouches for the pixels of the line.
-            unsafe { sum(&Line { lhs, to, pixels, factors, rhs }) };
+            unsafe { sum(&PixelLine { lhs, to, pixels, factors, rhs }) };
         });
         true
     }
@@ -251,8 +255,8 @@ impl<T: Number + Tiles> Panel<'_, T> {
     /// As for [`lines`](Self::lines).
     unsafe fn tiles(&self, pixels: Pixels<T>, [outer, inner]: [Loop; 2], rhs: *const T, column: usize) {
         let tiles = match self.layout {
-            Layout::Rows => self.micro.tiles(self.width),
-            Layout::Columns => self.micro.dots(self.width),
+            PanelLayout::Rows => self.micro.tiles(self.width),
+            PanelLayout::Columns => self.micro.dots(self.width),
         };
         let rows = Scattered {
             lhs: [pixels.lhs; TALLEST],

@@ -1,6 +1,6 @@
 //! The sizes of images and filters, and the strides.
 
-use super::axis::Axis;
+use super::axis::ConvAxis;
 use crate::kernels::check;
 
 /// The geometry of a convolution.
@@ -55,8 +55,8 @@ impl Conv2d {
         );
     }
 
-    pub(super) fn axes(&self) -> [Axis; 2] {
-        let axis = |input, output, kernel, axis: usize| Axis {
+    pub(super) fn axes(&self) -> [ConvAxis; 2] {
+        let axis = |input, output, kernel, axis: usize| ConvAxis {
             input,
             output,
             kernel,

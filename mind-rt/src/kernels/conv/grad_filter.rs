@@ -15,8 +15,8 @@ use std::ops::Range;
 
 use super::axis::Phase;
 use super::geometry::Conv2d;
-use super::parts::{Part, Parts};
-use super::tile::{Micro, Tiles};
+use super::parts::{OutputRows, SplitRows};
+use super::tile::{ConvMicro, ConvTiles};
 use crate::kernels::epilogue::Block;
 use crate::kernels::limit::limit;
 use crate::kernels::number::Number;
@@ -35,41 +35,41 @@ pub struct GradFilter<'a, T> {
 }
 
 /// The sums of all rows. Parts have different rows.
-struct Sums<T>(*mut T);
+struct FilterSums<T>(*mut T);
 
 // SAFETY: threads share a pointer to numbers, and each part uses it only for its own rows.
-unsafe impl<T: Send> Sync for Sums<T> {}
+unsafe impl<T: Send> Sync for FilterSums<T> {}
 
-impl<T: Number + Tiles> GradFilter<'_, T> {
+impl<T: Number + ConvTiles> GradFilter<'_, T> {
     /// Passes the result to the parts.
-    pub fn run(&self, micro: &Micro<T>, scratch: &mut [T], mut parts: Parts<'_, '_, T>) {
+    pub fn run(&self, micro: &ConvMicro<T>, scratch: &mut [T], mut parts: SplitRows<'_, '_, T>) {
         let g = self.g;
         for column in (0..g.c_out).step_by(micro.columns()) {
             let columns = column..g.c_out.min(column + micro.columns());
             let width = columns.len().next_multiple_of(micro.lanes());
             let sums = &mut scratch[..g.kh * g.kw * g.c_in * width];
             sums.fill(T::ZERO);
-            let sums = Sums(sums.as_mut_ptr());
+            let sums = FilterSums(sums.as_mut_ptr());
             let [down, across] = g.axes().map(|axis| axis.forward());
-            let panel = Panel { of: self, micro, columns, width, sums, phases: [down, across] };
+            let panel = FilterPanel { of: self, micro, columns, width, sums, phases: [down, across] };
             parts.for_each(&|part| panel.run(part));
         }
     }
 }
 
 /// Some columns of the result.
-struct Panel<'a, T: 'static> {
+struct FilterPanel<'a, T: 'static> {
     of: &'a GradFilter<'a, T>,
-    micro: &'a Micro<T>,
+    micro: &'a ConvMicro<T>,
     columns: Range<usize>,
     /// The number of columns that are summed: whole vectors.
     width: usize,
-    sums: Sums<T>,
+    sums: FilterSums<T>,
     phases: [Phase; 2],
 }
 
 /// Pixels of the output that use the same filter positions.
-struct Region {
+struct SharedTaps {
     images: Range<usize>,
     rows: Range<usize>,
     columns: Range<usize>,
@@ -77,8 +77,8 @@ struct Region {
     places: [Range<usize>; 2],
 }
 
-impl<T: Number + Tiles> Panel<'_, T> {
-    fn run(&self, part: &mut Part<'_, T>) {
+impl<T: Number + ConvTiles> FilterPanel<'_, T> {
+    fn run(&self, part: &mut OutputRows<'_, T>) {
         let Conv2d { n, h_out, w_out, .. } = *self.of.g;
         let lines = (CHUNK_BYTES / self.line_bytes()).max(1);
         for images in pieces(n, lines / h_out.max(1)) {
@@ -110,7 +110,7 @@ impl<T: Number + Tiles> Panel<'_, T> {
                 for columns in across.groups(0..w_out) {
                     self.region(
                         part,
-                        &Region {
+                        &SharedTaps {
                             images: images.clone(),
                             rows: rows.positions.clone(),
                             columns: columns.positions,
@@ -125,7 +125,7 @@ impl<T: Number + Tiles> Panel<'_, T> {
             for b in 0..across.taps {
                 self.region(
                     part,
-                    &Region {
+                    &SharedTaps {
                         images: images.clone(),
                         rows: down.meeting(a, rows.clone()),
                         columns: across.meeting(b, 0..w_out),
@@ -137,9 +137,9 @@ impl<T: Number + Tiles> Panel<'_, T> {
     }
 
     /// Adds the contributions of the pixels of a region to the rows of a part.
-    fn region(&self, part: &Range<usize>, region: &Region) {
+    fn region(&self, part: &Range<usize>, region: &SharedTaps) {
         let Conv2d { h, w, c_in, kw, c_out, stride, h_out, w_out, .. } = *self.of.g;
-        let Region { images, rows, columns, places: [down, across] } = region;
+        let SharedTaps { images, rows, columns, places: [down, across] } = region;
         if [rows, columns, down, across].iter().any(|range| range.is_empty()) {
             return;
         }

@@ -27,8 +27,8 @@ use crate::kernels::number::Number;
 use crate::simd::{SimdLevel, simd_level};
 use correlate::Correlation;
 use grad_filter::GradFilter;
-use parts::{Parts, parts_worth, with_parts};
-use tile::{Micro, Tiles};
+use parts::{SplitRows, parts_worth, with_parts};
+use tile::{ConvMicro, ConvTiles};
 
 /// `y[n, i, j, f] = Σ_{a, b, c} input[n, i · stride + a - pad, j · stride + b - pad, c] · filter[a, b, c, f]`, where
 /// input outside the image is left out. Integers wrap.
@@ -141,7 +141,7 @@ pub trait Convolve: Number + Compiled {
         g: &Conv2d,
         of: Convolution<'_, Self>,
         scratch: &mut [Self],
-        to: Parts<'_, '_, Self>,
+        to: SplitRows<'_, '_, Self>,
     );
 }
 
@@ -153,7 +153,7 @@ macro_rules! convolve {
                 g: &Conv2d,
                 of: Convolution<'_, $ty>,
                 scratch: &mut [$ty],
-                to: Parts<'_, '_, $ty>,
+                to: SplitRows<'_, '_, $ty>,
             ) {
                 $run(level, g, of, scratch, to);
             }
@@ -164,22 +164,22 @@ macro_rules! convolve {
 mind_shape::element_types!(floats => convolve! by_tiles:);
 mind_shape::element_types!(integers => convolve! naively:);
 
-fn by_tiles<T: Number + Tiles>(
+fn by_tiles<T: Number + ConvTiles>(
     level: SimdLevel,
     g: &Conv2d,
     of: Convolution<'_, T>,
     scratch: &mut [T],
-    to: Parts<'_, '_, T>,
+    to: SplitRows<'_, '_, T>,
 ) {
     by_tiles_of(T::micro(level), g, of, scratch, to);
 }
 
-fn by_tiles_of<T: Number + Tiles>(
-    micro: &Micro<T>,
+fn by_tiles_of<T: Number + ConvTiles>(
+    micro: &ConvMicro<T>,
     g: &Conv2d,
     of: Convolution<'_, T>,
     scratch: &mut [T],
-    to: Parts<'_, '_, T>,
+    to: SplitRows<'_, '_, T>,
 ) {
     match of {
         Convolution::Forward { input, filter } => {
@@ -199,7 +199,7 @@ fn naively<T: Number>(
     g: &Conv2d,
     of: Convolution<'_, T>,
     _: &mut [T],
-    mut to: Parts<'_, '_, T>,
+    mut to: SplitRows<'_, '_, T>,
 ) {
     to.for_each(&|part| match of {
         Convolution::Forward { input, filter } => naive::forward(g, input, filter, part),

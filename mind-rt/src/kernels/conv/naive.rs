@@ -1,14 +1,14 @@
 //! Convolutions that compute one element at a time, for element types without tiles.
 
 use super::geometry::Conv2d;
-use super::parts::Part;
+use super::parts::OutputRows;
 use crate::kernels::epilogue::Block;
 use crate::kernels::number::Number;
 
 /// The most columns that an epilogue takes at a time.
 const COLUMNS: usize = 32;
 
-pub fn forward<T: Number>(g: &Conv2d, x: &[T], filter: &[T], part: &mut Part<'_, T>) {
+pub fn forward<T: Number>(g: &Conv2d, x: &[T], filter: &[T], part: &mut OutputRows<'_, T>) {
     hand_over(part, g.c_out, |row, f| {
         let (n, [i, j]) = (row / (g.h_out * g.w_out), [row / g.w_out % g.h_out, row % g.w_out]);
         let mut sum = T::ZERO;
@@ -26,7 +26,7 @@ pub fn forward<T: Number>(g: &Conv2d, x: &[T], filter: &[T], part: &mut Part<'_,
     });
 }
 
-pub fn grad_input<T: Number>(g: &Conv2d, dy: &[T], filter: &[T], part: &mut Part<'_, T>) {
+pub fn grad_input<T: Number>(g: &Conv2d, dy: &[T], filter: &[T], part: &mut OutputRows<'_, T>) {
     hand_over(part, g.c_in, |row, c| {
         let (n, [y, z]) = (row / (g.h * g.w), [row / g.w % g.h, row % g.w]);
         let mut sum = T::ZERO;
@@ -43,7 +43,7 @@ pub fn grad_input<T: Number>(g: &Conv2d, dy: &[T], filter: &[T], part: &mut Part
     });
 }
 
-pub fn grad_filter<T: Number>(g: &Conv2d, x: &[T], dy: &[T], part: &mut Part<'_, T>) {
+pub fn grad_filter<T: Number>(g: &Conv2d, x: &[T], dy: &[T], part: &mut OutputRows<'_, T>) {
     hand_over(part, g.c_out, |row, f| {
         let (c, [a, b]) = (row % g.c_in, [row / g.c_in / g.kw, row / g.c_in % g.kw]);
         let mut sum = T::ZERO;
@@ -62,7 +62,7 @@ pub fn grad_filter<T: Number>(g: &Conv2d, x: &[T], dy: &[T], part: &mut Part<'_,
 }
 
 /// Computes the rows of a part element by element, and passes them to its epilogue.
-fn hand_over<T: Number>(part: &mut Part<'_, T>, columns: usize, element: impl Fn(usize, usize) -> T) {
+fn hand_over<T: Number>(part: &mut OutputRows<'_, T>, columns: usize, element: impl Fn(usize, usize) -> T) {
     let mut sums = [T::ZERO; COLUMNS];
     for row in part.rows.clone() {
         for column in (0..columns).step_by(COLUMNS) {

@@ -8,14 +8,14 @@ use crate::kernels::number::Number;
 
 /// The layout of the columns of a panel. A factor of a column is a tap of the phase with a channel of the operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
+pub enum PanelLayout {
     /// A row for each factor.
     Rows,
     /// One column after the other.
     Columns,
 }
 
-impl Layout {
+impl PanelLayout {
     /// The distances from one factor to the next and from one column to the next, in a phase of `factors` factors and
     /// `width` columns.
     pub fn strides(self, factors: usize, width: usize) -> [usize; 2] {
@@ -32,7 +32,7 @@ pub fn pack<T: Number>(
     of: &Correlation<'_, T>,
     columns: &Range<usize>,
     width: usize,
-    layout: Layout,
+    layout: PanelLayout,
     to: &mut [T],
 ) -> usize {
     let Correlation { depth, .. } = *of;

@@ -7,7 +7,7 @@ use crate::kernels::limit::limit;
 use crate::parallel::{join, threads};
 
 /// Some rows of a result, and their epilogue.
-pub struct Part<'a, T> {
+pub struct OutputRows<'a, T> {
     /// The rows.
     pub rows: Range<usize>,
     /// Receives all of these rows, and no others.
@@ -15,7 +15,7 @@ pub struct Part<'a, T> {
 }
 
 /// All rows of a result, split among threads.
-pub struct Parts<'s, 'a, T>(&'s mut [Option<Part<'a, T>>]);
+pub struct SplitRows<'s, 'a, T>(&'s mut [Option<OutputRows<'a, T>>]);
 
 /// The most parts of a result.
 const MAX_PARTS: usize = 32;
@@ -33,13 +33,13 @@ pub fn with_parts<T, E: Epilogue<T>>(
     count: usize,
     [rows, grain]: [usize; 2],
     mut epilogue: E,
-    f: impl FnOnce(Parts<'_, '_, T>),
+    f: impl FnOnce(SplitRows<'_, '_, T>),
 ) {
     let grain = grain.max(1);
     let grains = rows.div_ceil(grain);
     let count = count.min(grains).clamp(1, MAX_PARTS);
     if count == 1 {
-        return f(Parts(&mut [Some(Part { rows: 0..rows, epilogue: &mut epilogue })]));
+        return f(SplitRows(&mut [Some(OutputRows { rows: 0..rows, epilogue: &mut epilogue })]));
     }
     let start = |part: usize| (grains * part / count * grain).min(rows);
     let mut rest = Some(epilogue);
@@ -56,19 +56,19 @@ pub fn with_parts<T, E: Epilogue<T>>(
     let mut parts = epilogues.each_mut().map(|epilogue| {
         part += 1;
         let epilogue: &mut dyn Epilogue<T> = epilogue.as_mut()?;
-        Some(Part { rows: start(part - 1)..start(part), epilogue })
+        Some(OutputRows { rows: start(part - 1)..start(part), epilogue })
     });
-    f(Parts(&mut parts[..count]));
+    f(SplitRows(&mut parts[..count]));
 }
 
-impl<T> Parts<'_, '_, T> {
+impl<T> SplitRows<'_, '_, T> {
     /// Calls `f` with each part, in parallel.
-    pub fn for_each(&mut self, f: &(dyn Fn(&mut Part<'_, T>) + Sync)) {
+    pub fn for_each(&mut self, f: &(dyn Fn(&mut OutputRows<'_, T>) + Sync)) {
         for_each(self.0, f);
     }
 }
 
-fn for_each<T>(parts: &mut [Option<Part<'_, T>>], f: &(dyn Fn(&mut Part<'_, T>) + Sync)) {
+fn for_each<T>(parts: &mut [Option<OutputRows<'_, T>>], f: &(dyn Fn(&mut OutputRows<'_, T>) + Sync)) {
     match parts {
         [] => {}
         [part] => part.iter_mut().for_each(f),

@@ -1,4 +1,4 @@
-use super::parts::Parts;
+use super::parts::SplitRows;
 use super::*;
 use crate::SimdLevel::{Avx2, Avx512, Portable};
 use crate::kernels::epilogue::Block;
@@ -89,7 +89,7 @@ fn collect<T: Number>(
     columns: usize,
     parts: usize,
     junk: T,
-    f: impl FnOnce(Parts<'_, '_, T>),
+    f: impl FnOnce(SplitRows<'_, '_, T>),
 ) -> Vec<T> {
     let (mut elements, mut seen) = (vec![junk; rows * columns], vec![false; rows * columns]);
     let collect = Collect { elements: &mut elements, seen: &mut seen, first: 0, columns };
@@ -144,7 +144,7 @@ trait Tested: Number {
         g: &Conv2d,
         of: Convolution<'_, Self>,
         scratch: &mut [Self],
-        to: Parts<'_, '_, Self>,
+        to: SplitRows<'_, '_, Self>,
     );
 }
 
@@ -156,7 +156,7 @@ macro_rules! tested {
                 $g: &Conv2d,
                 $of: Convolution<'_, $ty>,
                 $scratch: &mut [$ty],
-                $to: Parts<'_, '_, $ty>,
+                $to: SplitRows<'_, '_, $ty>,
             ) {
                 match kernels {
                     Kernels::Level(level) => <$ty>::convolve(level, $g, $of, $scratch, $to),

@@ -6,7 +6,7 @@
 //! copied: a row of a tile is a pointer, and the sum over filter positions, channels or pixels is up to three nested
 //! loops.
 
-use crate::kernels::tile::{self, Rows, Scattered, Tile, Vector, Walk, unroll};
+use crate::kernels::tile::{self, RowSums, Scattered, Tile, Vector, Walk, unroll};
 use crate::simd::SimdLevel;
 
 /// The number of columns of the widest tile whose lanes are factors.
@@ -25,7 +25,7 @@ pub struct Steps {
 
 /// Short sums of the pixels in a line, and their destination:
 /// `to[p * write + j] = Σ_f lhs[p * read + f[0]] · rhs[f[1] + j]`, in the order of `factors`.
-pub struct Line<'a, T> {
+pub struct PixelLine<'a, T> {
     /// The first element that the first pixel reads.
     pub lhs: *const T,
     /// The destination of the first pixel's sums.
@@ -41,22 +41,22 @@ pub struct Line<'a, T> {
 /// # Safety
 /// The processor must have the level's instructions. All factors must be readable and all sums writable: whole vectors,
 /// or one element for [`Micro::line_of_dots`].
-pub type LineFn<T> = unsafe fn(&Line<'_, T>);
+pub type LineFn<T> = unsafe fn(&PixelLine<'_, T>);
 
 /// The tiles of an element type at a SIMD level.
-pub struct Micro<T: 'static> {
+pub struct ConvMicro<T: 'static> {
     /// The tiles whose lanes are columns.
     tiles: &'static tile::Micro<T>,
     /// The tiles whose lanes are factors of the innermost loop, indexed by the logarithm of their columns (1, 2 and 4),
     /// then by the number of rows less 1.
-    dots: [&'static [Rows<T>]; 3],
+    dots: [&'static [RowSums<T>]; 3],
     /// The functions for lines whose columns fill 1 or 2 vectors, indexed by the number of vectors less 1.
     lines: [LineFn<T>; 2],
     /// The function for lines of one column whose lanes are factors. `factors` gives the positions of vectors.
     pub line_of_dots: LineFn<T>,
 }
 
-impl<T> Micro<T> {
+impl<T> ConvMicro<T> {
     /// The number of elements of a vector.
     pub fn lanes(&self) -> usize {
         self.tiles.lanes
@@ -69,13 +69,13 @@ impl<T> Micro<T> {
     }
 
     /// The tiles of `columns` columns, indexed by the number of rows less 1. Their lanes are columns.
-    pub fn tiles(&self, columns: usize) -> &'static [Rows<T>] {
+    pub fn tiles(&self, columns: usize) -> &'static [RowSums<T>] {
         self.tiles.scattered_tiles(columns)
     }
 
     /// The tiles of 1, 2 or [`MAX_DOTS`] columns, indexed by the number of rows less 1. Their lanes are factors of the
     /// innermost loop, whose steps must be 1. They never add to present values.
-    pub fn dots(&self, columns: usize) -> &'static [Rows<T>] {
+    pub fn dots(&self, columns: usize) -> &'static [RowSums<T>] {
         self.dots[columns.ilog2() as usize]
     }
 
@@ -86,9 +86,9 @@ impl<T> Micro<T> {
 }
 
 /// An element type with tiles.
-pub trait Tiles: Sized + 'static {
+pub trait ConvTiles: Sized + 'static {
     /// The tiles of a level, which the processor must have.
-    fn micro(level: SimdLevel) -> &'static Micro<Self>;
+    fn micro(level: SimdLevel) -> &'static ConvMicro<Self>;
 }
 
 /// Sums a tile of `R` rows and `C` columns whose lanes are factors of the innermost loop.
@@ -133,7 +133,9 @@ unsafe fn dots<V: Vector, const R: usize, const C: usize>(tile: &Tile<V::Element
 /// # Safety
 /// As for [`LineFn`].
 #[inline(always)]
-unsafe fn line<V: Vector, const P: usize, const W: usize, const DOTS: bool>(line: &Line<'_, V::Element>) {
+unsafe fn line<V: Vector, const P: usize, const W: usize, const DOTS: bool>(
+    line: &PixelLine<'_, V::Element>,
+) {
     /// The number of pixels at a time when fewer than `P` are left.
     const PIXELS_OF_REST: usize = 4;
     let Steps { count, read, write } = line.pixels;
@@ -167,7 +169,7 @@ unsafe fn line<V: Vector, const P: usize, const W: usize, const DOTS: bool>(line
 /// As for [`LineFn`]. `lhs` and `to` must belong to the first of these pixels.
 #[inline(always)]
 unsafe fn pixels<V: Vector, const P: usize, const W: usize, const DOTS: bool>(
-    line: &Line<'_, V::Element>,
+    line: &PixelLine<'_, V::Element>,
     lhs: *const V::Element,
     to: *mut V::Element,
 ) {
@@ -202,7 +204,7 @@ macro_rules! micro {
         $level:ident::$name:ident: $vector:ty, $element:ty, $($features:literal,)?
         [$($dots:literal)*], [$($dots_2:literal)*], [$($dots_4:literal)*], $pixels:literal, $pixels_2:literal
     ) => {
-        pub static $name: Micro<$element> = {
+        pub static $name: ConvMicro<$element> = {
             /// # Safety
             /// As for [`TileFn`](tile::TileFn).
             $(#[target_feature(enable = $features)])?
@@ -214,17 +216,17 @@ macro_rules! micro {
             /// # Safety
             /// As for [`LineFn`].
             $(#[target_feature(enable = $features)])?
-            unsafe fn sum_line<const P: usize, const W: usize, const DOTS: bool>(line: &Line<'_, $element>) {
+            unsafe fn sum_line<const P: usize, const W: usize, const DOTS: bool>(line: &PixelLine<'_, $element>) {
                 // SAFETY: the contract is the same.
                 unsafe { crate::kernels::conv::tile::line::<$vector, P, W, DOTS>(line) }
             }
 
-            Micro {
+            ConvMicro {
                 tiles: &tile::$level::$name,
                 dots: [
-                    &[$(Rows { rows: $dots, sum: sum_dots::<$dots, 1> }),*],
-                    &[$(Rows { rows: $dots_2, sum: sum_dots::<$dots_2, 2> }),*],
-                    &[$(Rows { rows: $dots_4, sum: sum_dots::<$dots_4, 4> }),*],
+                    &[$(RowSums { rows: $dots, sum: sum_dots::<$dots, 1> }),*],
+                    &[$(RowSums { rows: $dots_2, sum: sum_dots::<$dots_2, 2> }),*],
+                    &[$(RowSums { rows: $dots_4, sum: sum_dots::<$dots_4, 4> }),*],
                 ],
                 lines: [sum_line::<$pixels, 1, false>, sum_line::<$pixels_2, 2, false>],
                 line_of_dots: sum_line::<$pixels, 1, true>,
@@ -235,7 +237,7 @@ macro_rules! micro {
 
 #[cfg(target_arch = "x86_64")]
 mod avx512 {
-    use super::{Line, Micro, Rows, Scattered, Tile, tile};
+    use super::{ConvMicro, PixelLine, RowSums, Scattered, Tile, tile};
     use std::arch::x86_64::{__m512, __m512d};
 
     micro!(avx512::F32: __m512, f32, "avx512f", [2 2 4 4 8 8 8 8], [2 2 4 4 8 8 8 8], [2 2 4 4], 8, 8);
@@ -244,7 +246,7 @@ mod avx512 {
 
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
-    use super::{Line, Micro, Rows, Scattered, Tile, tile};
+    use super::{ConvMicro, PixelLine, RowSums, Scattered, Tile, tile};
     use std::arch::x86_64::{__m256, __m256d};
 
     micro!(avx2::F32: __m256, f32, "avx2,fma", [4 4 4 4 8 8 8 8], [2 2 4 4], [2 2], 8, 4);
@@ -253,7 +255,7 @@ mod avx2 {
 
 #[cfg(target_arch = "x86_64")]
 mod sse2 {
-    use super::{Line, Micro, Rows, Scattered, Tile, tile};
+    use super::{ConvMicro, PixelLine, RowSums, Scattered, Tile, tile};
     use std::arch::x86_64::{__m128, __m128d};
 
     micro!(sse2::F32: __m128, f32, "sse2", [4 4 4 4], [4 4 4 4], [2 2], 4, 4);
@@ -262,7 +264,7 @@ mod sse2 {
 
 #[cfg(any(test, not(target_arch = "x86_64")))]
 pub mod portable {
-    use super::{Line, Micro, Rows, Scattered, Tile, tile};
+    use super::{ConvMicro, PixelLine, RowSums, Scattered, Tile, tile};
 
     micro!(portable::F32: [f32; 4], f32, [4 4 4 4], [4 4 4 4], [2 2], 4, 4);
     micro!(portable::F64: [f64; 4], f64, [4 4 4 4], [4 4 4 4], [2 2], 4, 4);
@@ -270,8 +272,8 @@ pub mod portable {
 
 macro_rules! tiles {
     ($($element:ty: $name:ident),*) => {
-        $(impl Tiles for $element {
-            fn micro(level: SimdLevel) -> &'static Micro<$element> {
+        $(impl ConvTiles for $element {
+            fn micro(level: SimdLevel) -> &'static ConvMicro<$element> {
                 #[cfg(target_arch = "x86_64")]
                 return match level {
                     SimdLevel::Portable => &sse2::$name,

@@ -92,7 +92,7 @@ mod truth;
 
 use crate::kernels::{divided_by_zero, internal_error, number::Number, refused};
 
-pub use near::{Near, Ranges};
+pub use near::{Near, OperandRanges};
 pub use rounding::{Float, Fused, Rounding, Separate};
 pub use truth::*;
 
@@ -147,7 +147,7 @@ macro_rules! functions {
 
         /// The functions for an element type. The type rules refuse programs that use a function that the type does not
         /// have.
-        pub trait Functions: Number + Ranges {
+        pub trait Functions: Number + OperandRanges {
             $($(#[$doc])*
             #[must_use]
             fn $name<A: MultiplyAdd>($($x: Self),+) -> Self;)+

@@ -28,7 +28,7 @@ impl<A: Rounding> Rounding for Near<A> {
 }
 
 /// Whether operands are in the ranges of functions.
-pub trait Ranges: Copy {
+pub trait OperandRanges: Copy {
     /// The range of `sin`, `cos` and `tan`.
     fn is_near_angle(self) -> bool;
 
@@ -42,7 +42,7 @@ pub trait Ranges: Copy {
 
 macro_rules! of_floats {
     ($ty:ident, $angle:expr, $is_normal:path, $is_ordinary:path) => {
-        impl Ranges for $ty {
+        impl OperandRanges for $ty {
             #[inline(always)]
             fn is_near_angle(self) -> bool {
                 self.abs() <= $angle
@@ -80,7 +80,7 @@ fn is_positive_normal_f64(x: f64) -> bool {
 
 macro_rules! of_integers {
     ($($ty:ident $variant:ident;)*) => {$(
-        impl Ranges for $ty {
+        impl OperandRanges for $ty {
             fn is_near_angle(self) -> bool {
                 refused()
             }

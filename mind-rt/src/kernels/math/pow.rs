@@ -1,6 +1,6 @@
 //! A number to the power of another: 2 to the power of the exponent times the logarithm to the base 2.
 
-use super::near::Ranges as _;
+use super::near::OperandRanges as _;
 use super::polynomial::{horner, in_pairs, in_two_sums};
 use super::rounding::Rounding;
 use super::{exp, ln};

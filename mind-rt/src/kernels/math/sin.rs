@@ -15,7 +15,7 @@ pub(super) const LIMIT_F32: f32 = 30_000.0;
 pub(super) const LIMIT_F64: f64 = 1e6;
 
 /// A number as a multiple of π/2 and a rest, which has two parts.
-struct Reduced<T, B> {
+struct ReducedAngle<T, B> {
     /// The multiple, of which only the last two bits matter.
     quarters: B,
     /// The rest, within π/4 or slightly more.
@@ -39,7 +39,7 @@ macro_rules! of {
             /// The sine.
             #[inline(always)]
             pub(in super::super) fn sin<A: Rounding>(x: $ty) -> $ty {
-                let Reduced { quarters, rest, low } = $reduced::<A>(x.abs());
+                let ReducedAngle { quarters, rest, low } = $reduced::<A>(x.abs());
                 let y = if quarters & 1 == 0 { sine::<A>(rest, low) } else { cosine::<A>(rest, low) };
                 let sign = (quarters << ($bits::BITS - 2)) ^ x.to_bits();
                 $ty::from_bits(y.to_bits() ^ (sign & SIGN))
@@ -48,7 +48,7 @@ macro_rules! of {
             /// The cosine.
             #[inline(always)]
             pub(in super::super) fn cos<A: Rounding>(x: $ty) -> $ty {
-                let Reduced { quarters, rest, low } = $reduced::<A>(x.abs());
+                let ReducedAngle { quarters, rest, low } = $reduced::<A>(x.abs());
                 let y = if quarters & 1 == 0 { cosine::<A>(rest, low) } else { sine::<A>(rest, low) };
                 let sign = quarters.wrapping_add(1) << ($bits::BITS - 2);
                 $ty::from_bits(y.to_bits() ^ (sign & SIGN))
@@ -57,7 +57,7 @@ macro_rules! of {
             /// The tangent.
             #[inline(always)]
             pub(in super::super) fn tan<A: Rounding>(x: $ty) -> $ty {
-                let Reduced { quarters, rest, low } = $reduced_with_low::<A>(x.abs());
+                let ReducedAngle { quarters, rest, low } = $reduced_with_low::<A>(x.abs());
                 let (above, below) = $tangent::<A>(rest, low);
                 let is_odd = quarters & 1 != 0;
                 let y = if is_odd { below } else { above } / if is_odd { -above } else { below };
@@ -109,7 +109,7 @@ fn tangent_f64<A: Rounding>(rest: f64, low: f64) -> (f64, f64) {
 
 /// `low` may be left out as 0.
 #[inline(always)]
-fn reduced_f32<A: Rounding>(size: f32) -> Reduced<f32, u32> {
+fn reduced_f32<A: Rounding>(size: f32) -> ReducedAngle<f32, u32> {
     if !A::FUSES {
         return far_f32::<A>(size);
     }
@@ -119,7 +119,7 @@ fn reduced_f32<A: Rounding>(size: f32) -> Reduced<f32, u32> {
     }
     let far = far_f32::<A>(size);
     let is_near = size <= LIMIT_F32;
-    Reduced {
+    ReducedAngle {
         quarters: if is_near { near.quarters } else { far.quarters },
         rest: if is_near { near.rest } else { far.rest },
         low: if is_near { near.low } else { far.low },
@@ -128,7 +128,7 @@ fn reduced_f32<A: Rounding>(size: f32) -> Reduced<f32, u32> {
 
 /// Subtracts in parts, by sums that are rounded once. The result of the first sum fits into an `f32`.
 #[inline(always)]
-fn near_f32<A: Rounding>(size: f32) -> Reduced<f32, u32> {
+fn near_f32<A: Rounding>(size: f32) -> ReducedAngle<f32, u32> {
     /// The `f32` nearest to π/2, the `f32` nearest to the remaining difference, and so on.
     const PARTS: [f32; 3] = [std::f32::consts::FRAC_PI_2, -4.371_139e-8, -1.715_124_5e-15];
     /// 1.5 · 2²³. Adding it rounds a number to an integer, which is then in the low bits.
@@ -139,13 +139,13 @@ fn near_f32<A: Rounding>(size: f32) -> Reduced<f32, u32> {
     let high = A::multiply_add(count, -PARTS[0], size);
     let near = A::multiply_add(count, -PARTS[1], high);
     // The rounding error of this rest is within the bounds of the sine and the cosine.
-    Reduced { quarters: shifted.to_bits(), rest: A::multiply_add(count, -PARTS[2], near), low: 0.0 }
+    ReducedAngle { quarters: shifted.to_bits(), rest: A::multiply_add(count, -PARTS[2], near), low: 0.0 }
 }
 
 /// Computes the quotient by π/2 in `f64`, for all sizes. It uses only the bits of 2/π that do not give whole turns in
 /// the product; these depend on the size.
 #[inline(always)]
-fn far_f32<A: Rounding>(size: f32) -> Reduced<f32, u32> {
+fn far_f32<A: Rounding>(size: f32) -> ReducedAngle<f32, u32> {
     /// The bits of 2/π from the 1st, 21st, 42nd, 63rd and 84th on. Each row has two numbers, and then three numbers of
     /// which the first two have exact products with an `f32`.
     const BITS: [[f64; 5]; 5] = [
@@ -215,7 +215,7 @@ fn far_f32<A: Rounding>(size: f32) -> Reduced<f32, u32> {
     };
     let wide = fraction * std::f64::consts::FRAC_PI_2;
     let rest = wide as f32;
-    Reduced { quarters: shifted.to_bits() as u32, rest, low: (wide - f64::from(rest)) as f32 }
+    ReducedAngle { quarters: shifted.to_bits() as u32, rest, low: (wide - f64::from(rest)) as f32 }
 }
 
 /// π/2 minus [`FRAC_PI_2`](std::f64::consts::FRAC_PI_2). The first part has 33 bits: its products with multiples up to
@@ -223,13 +223,13 @@ fn far_f32<A: Rounding>(size: f32) -> Reduced<f32, u32> {
 const LOW: (f64, f64) = (6.123_233_995_384_61e-17, 3.521_559_865_183_2e-27);
 
 #[inline(always)]
-fn reduced_f64<A: Rounding>(size: f64) -> Reduced<f64, u64> {
+fn reduced_f64<A: Rounding>(size: f64) -> ReducedAngle<f64, u64> {
     if A::IS_NEAR || size <= LIMIT_F64 { near_f64::<A>(size) } else { far_f64(size) }
 }
 
 /// Subtracts in parts.
 #[inline(always)]
-fn near_f64<A: Rounding>(size: f64) -> Reduced<f64, u64> {
+fn near_f64<A: Rounding>(size: f64) -> ReducedAngle<f64, u64> {
     /// The `f64` nearest to π/2 in parts of 33 and 20 bits, all products of which are exact.
     const PARTS: (f64, f64) = (1.570_796_326_734_125_6, 6.077_094_383_272_197e-11);
     /// 1.5 · 2⁵². Adding it rounds a number to an integer, which is then in the low bits.
@@ -245,14 +245,14 @@ fn near_f64<A: Rounding>(size: f64) -> Reduced<f64, u64> {
     let product = count * LOW.0;
     let rest = near - product;
     let low = A::multiply_add(count, -LOW.1, (near - rest) - product);
-    Reduced { quarters: shifted.to_bits(), rest, low }
+    ReducedAngle { quarters: shifted.to_bits(), rest, low }
 }
 
 /// Reduces a number of at least 1 by the bits of 2/π that determine its position within a turn. Returns NaN for
 /// infinity and NaN.
 #[cold]
 #[inline(never)]
-fn far_f64(size: f64) -> Reduced<f64, u64> {
+fn far_f64(size: f64) -> ReducedAngle<f64, u64> {
     /// The bits of 2/π after a word of zeros.
     const BITS: [u64; 20] = [
         0,
@@ -278,7 +278,7 @@ fn far_f64(size: f64) -> Reduced<f64, u64> {
     ];
 
     if !(1.0..f64::INFINITY).contains(&size) {
-        return Reduced { quarters: 0, rest: f64::NAN, low: f64::NAN };
+        return ReducedAngle { quarters: 0, rest: f64::NAN, low: f64::NAN };
     }
     // The number is an integer of 53 bits times 2^exponent. In the product, bits of weight 4 and more are whole turns.
     let integer = (size.to_bits() & 0x000f_ffff_ffff_ffff) | (1 << 52);
@@ -302,5 +302,5 @@ fn far_f64(size: f64) -> Reduced<f64, u64> {
     let rest = high * std::f64::consts::FRAC_PI_2;
     let lost = high.mul_add(std::f64::consts::FRAC_PI_2, -rest);
     let low = lost + (high * LOW.0 + low * std::f64::consts::FRAC_PI_2);
-    Reduced { quarters: quarters as u64, rest, low }
+    ReducedAngle { quarters: quarters as u64, rest, low }
 }

@@ -18,7 +18,7 @@
 //! The result does not depend on the sizes of blocks: each element is one chain of multiply-adds, see
 //! [`tile`](crate::kernels::tile).
 
-use super::choices::{self, Right as Way, is_far_result, is_whole, packs_left, right_bytes};
+use super::choices::{self, Right, is_far_result, is_whole, packs_left, right_bytes};
 use super::pack::{pack, pack_panels, panel_start};
 use super::product::{InBounds, Product};
 use super::region::Region;
@@ -75,13 +75,13 @@ pub fn multiply<T: Number + Tiles>(
     let scratch = Room { data: scratch.as_mut_ptr(), len: scratch.len() };
     let way = choices::right(micro, caches, product);
     let packs_left = packs_left(micro, product);
-    if way == Way::Packed && !packs_left && bytes::<T>(k, n + MAX_LANES) <= SMALL_STACK_BYTES {
+    if way == Right::Packed && !packs_left && bytes::<T>(k, n + MAX_LANES) <= SMALL_STACK_BYTES {
         return packed_whole(micro, caches, product, scratch, to);
     }
-    if way == Way::Packed || way == Way::InPlace && packs_left {
+    if way == Right::Packed || way == Right::InPlace && packs_left {
         return packed(micro, caches, product, way, scratch, to);
     }
-    let fetches_right = way == Way::FetchedAhead;
+    let fetches_right = way == Right::FetchedAhead;
     let [most_depth, most_columns] = if fetches_right {
         [FETCHED; 2]
     } else if is_whole(caches, product) {
@@ -188,7 +188,7 @@ fn packed<T: Number + Tiles>(
     micro: &Micro<T>,
     caches: Caches,
     product: &InBounds<'_, T>,
-    way: Way,
+    way: Right,
     scratch: Room<T>,
     to: To<'_, T>,
 ) {
@@ -199,7 +199,7 @@ fn packed<T: Number + Tiles>(
     if !packs_left(micro, product) {
         shares.left = 0;
     }
-    if way != Way::Packed {
+    if way != Right::Packed {
         shares.right = 0;
     }
     if k <= DEPTH || matches!(to, To::Region(_)) {
@@ -215,7 +215,7 @@ fn packed<T: Number + Tiles>(
     }
     let [left, right, waiting] = shares.cut(scratch);
     let left = LeftRoom::new(left, m, depth);
-    let right = (way == Way::Packed).then_some(if right.len > 0 { right } else { stack });
+    let right = (way == Right::Packed).then_some(if right.len > 0 { right } else { stack });
     let most = right_bytes(caches) / size_of::<T>();
     let [most_depth, most_columns] = right_block(micro, k, right.map_or(most, |right| right.len.min(most)));
     let (fetches_right, far_result) = (false, is_far_result(caches, product));
@@ -250,7 +250,7 @@ struct Blocks<'a, T: 'static> {
 
 /// The destination of sums: `to[i * stride + j]`, from the first row and column of a block on.
 #[derive(Clone, Copy)]
-struct Sums<T> {
+struct SumBlock<T> {
     to: *mut T,
     stride: usize,
     /// Whether storing sums takes longer than computing them.
@@ -259,7 +259,7 @@ struct Sums<T> {
     destination: Option<Destination<T>>,
 }
 
-impl<T> Sums<T> {
+impl<T> SumBlock<T> {
     fn new(to: *mut T, stride: usize) -> Self {
         Self { to, stride, far: false, destination: None }
     }
@@ -298,7 +298,14 @@ impl<T: Number> Blocks<'_, T> {
                     // SAFETY: the region has these rows and columns.
                     unsafe {
                         let to = out.add(rows.start * stride + columns.start);
-                        self.rows(rows, depth, columns, left, right, Sums { far, ..Sums::new(to, stride) });
+                        self.rows(
+                            rows,
+                            depth,
+                            columns,
+                            left,
+                            right,
+                            SumBlock { far, ..SumBlock::new(to, stride) },
+                        );
                     }
                 }
             }
@@ -321,7 +328,7 @@ impl<T: Number> Blocks<'_, T> {
                     .far_result
                     .then(|| epilogue.destination(first + rows.start, columns.start))
                     .flatten();
-                let sums = Sums { destination, ..Sums::new(room.data, columns.len) };
+                let sums = SumBlock { destination, ..SumBlock::new(room.data, columns.len) };
                 room.poison();
                 // SAFETY: this many rows of these columns fit into the room.
                 unsafe { self.rows(rows, depth, columns, left, right, sums) };
@@ -350,7 +357,7 @@ impl<T: Number> Blocks<'_, T> {
                     let next =
                         if depth.end() < k { [depth.end(), columns.start] } else { [0, columns.end()] };
                     let (left, right) = (self.left(rows, depth), self.right(depth, columns, next));
-                    let sums = Sums::new(room.data, columns.len);
+                    let sums = SumBlock::new(room.data, columns.len);
                     // SAFETY: this many rows of the widest group of columns fit into the room.
                     unsafe { self.rows(rows, depth, columns, left, right, sums) };
                 }
@@ -399,14 +406,14 @@ impl<T: Number> Blocks<'_, T> {
 
     /// The block of the right operand, packed if there is room. The block after it begins in row `next_row` and column
     /// `next_column`.
-    fn right(&mut self, depth: Span, columns: Span, [next_row, next_column]: [usize; 2]) -> Right<T> {
+    fn right(&mut self, depth: Span, columns: Span, [next_row, next_column]: [usize; 2]) -> RightBlock<T> {
         let rhs = &self.product.rhs;
         // SAFETY: the element is inside the operand.
         let from = unsafe { rhs.data.as_ptr().add(rhs.index(depth.start, columns.start)) };
         let Some(room) = self.right else {
             let next = || rhs.data.as_ptr().wrapping_add(rhs.index(next_row, next_column));
             let next = self.fetches_right.then(next);
-            return Right { data: from, stride: Some(rhs.row_stride), next };
+            return RightBlock { data: from, stride: Some(rhs.row_stride), next };
         };
         let lanes = self.micro.lanes;
         assert!(panel_start(depth.len, columns.len.next_multiple_of(lanes)) <= room.len);
@@ -416,7 +423,7 @@ impl<T: Number> Blocks<'_, T> {
             let panels = spans(columns.len, self.micro.columns(), lanes);
             pack_panels(self.micro, from, strides, depth.len, panels, lanes, room.data);
         }
-        Right { data: room.data, stride: None, next: None }
+        RightBlock { data: room.data, stride: None, next: None }
     }
 
     /// Sums a block of rows, and adds to the present values unless `depth` begins with 0.
@@ -430,8 +437,8 @@ impl<T: Number> Blocks<'_, T> {
         depth: Span,
         columns: Span,
         left: Left<T>,
-        right: Right<T>,
-        sums: Sums<T>,
+        right: RightBlock<T>,
+        sums: SumBlock<T>,
     ) {
         for group in chunks(rows.len, left.group) {
             let packed = left.group < usize::MAX;
@@ -489,8 +496,8 @@ impl<T: Number> Blocks<'_, T> {
         depth: Span,
         columns: Span,
         (left, mut next): (Left<T>, Next<T>),
-        right: Right<T>,
-        sums: Sums<T>,
+        right: RightBlock<T>,
+        sums: SumBlock<T>,
     ) {
         let micro = self.micro;
         let share = next.lines.div_ceil(columns.len.div_ceil(micro.columns()));
@@ -543,7 +550,7 @@ impl<T: Number> Blocks<'_, T> {
 
 /// A block of the right operand.
 #[derive(Clone, Copy)]
-struct Right<T> {
+struct RightBlock<T> {
     data: *const T,
     /// The distance from one row to the next; `None` if the block is packed, panel by panel.
     stride: Option<usize>,

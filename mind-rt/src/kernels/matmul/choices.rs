@@ -31,7 +31,7 @@ pub fn combines<T>(micro: &Micro<T>, caches: Caches, product: &Product<'_, T>) -
     let pays = if reads_lines(micro) {
         // A tile that is tall enough reads the right operand once, and need not load and store sums.
         let one_tile = m <= micro.rows;
-        m <= MOST_VECTORS || m <= COMBINED_ROWS && size > if one_tile { FAR_RIGHT } else { caches.second() }
+        m <= MOST_VECTORS || m <= COMBINED_ROWS && size > if one_tile { FAR_RIGHT } else { caches.level_2() }
     } else {
         m <= 2
             || m <= MOST_VECTORS && size > if rhs.rows_share_sets() { WORTH_COMBINING } else { BEYOND_CACHES }
@@ -59,10 +59,10 @@ pub fn right<T>(micro: &Micro<T>, caches: Caches, product: &Product<'_, T>) -> R
         return Right::FetchedAhead;
     }
     let size = bytes::<T>(k, n);
-    let reads = if size < caches.second() / 8 && !rhs.rows_share_sets() {
+    let reads = if size < caches.level_2() / 8 && !rhs.rows_share_sets() {
         // All its lines and pages are cached, and a panel of it stays in the first-level cache.
         usize::MAX
-    } else if size <= caches.second() || !reads_lines(micro) {
+    } else if size <= caches.level_2() || !reads_lines(micro) {
         READS
     } else if size <= FAR_RIGHT {
         READS_OF_LINES
@@ -88,18 +88,18 @@ pub fn may_pack_left<T>(&Product { dims, lhs, .. }: &Product<'_, T>) -> bool {
 /// three quarters of it: with larger blocks, left rows and sums would evict elements that the next tile reads. So two
 /// of eight ways are left to rows and sums, as in BLIS's model.
 pub fn right_bytes(caches: Caches) -> usize {
-    let second = caches.second();
+    let second = caches.level_2();
     if second + second / 512 < RIGHT_BYTES { second / 4 * 3 } else { RIGHT_BYTES }
 }
 
 /// Whether a right operand that is not packed is read in one block.
 pub fn is_whole<T>(caches: Caches, &Product { dims: &[m, k, n], .. }: &Product<'_, T>) -> bool {
-    m <= MAX_ROWS || bytes::<T>(k, n) <= caches.second() / 8 * 5
+    m <= MAX_ROWS || bytes::<T>(k, n) <= caches.level_2() / 8 * 5
 }
 
 /// Whether a result is usually not in the cache when it is written.
 pub fn is_far_result<T>(caches: Caches, &Product { dims: &[m, _, n], .. }: &Product<'_, T>) -> bool {
-    bytes::<T>(m, n) > 2 * caches.second()
+    bytes::<T>(m, n) > 2 * caches.level_2()
 }
 
 /// Whether a panel is at most a cache line wide. If so, and the panel is read where it lies, no earlier read has

@@ -38,7 +38,7 @@ pub fn multiply<T: Number>(
 ) {
     let [m, _, n] = *product.dims;
     let (sums, scratch) = scratch.split_at_mut(m * n);
-    Parts { product, width, multiply }.multiply(0..n.div_ceil(width), sums, scratch);
+    ColumnParts { product, width, multiply }.multiply(0..n.div_ceil(width), sums, scratch);
     for column in (0..n).step_by(width) {
         let columns = width.min(n - column);
         let sums = &sums[m * column..][..m * columns];
@@ -47,13 +47,13 @@ pub fn multiply<T: Number>(
 }
 
 /// A product that is split into parts of `width` columns.
-struct Parts<'a, T> {
+struct ColumnParts<'a, T> {
     product: &'a InBounds<'a, T>,
     width: usize,
     multiply: Multiply<T>,
 }
 
-impl<T: Number> Parts<'_, T> {
+impl<T: Number> ColumnParts<'_, T> {
     /// Multiplies some parts. Their sums go to `sums`.
     fn multiply(&self, parts: Range<usize>, sums: &mut [T], scratch: &mut [T]) {
         let Product { dims: &[m, k, n], all_rows, lhs, rhs } = **self.product;

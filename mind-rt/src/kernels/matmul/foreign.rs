@@ -52,7 +52,7 @@ const MOST_TAKEN: [usize; 2] = [limit(128, 16), limit(512, 24)];
 
 /// Computes one product.
 pub fn multiply<T: Foreign>(product: &InBounds<'_, T>, scratch: &mut [T], sink: Sink<'_, T>) {
-    if !pays(product) {
+    if !is_worth_preparing(product) {
         return floats::multiply(product, scratch, sink);
     }
     let [m, _, n] = *product.dims;
@@ -80,7 +80,7 @@ pub fn by_columns<T>() -> Option<super::product::MultiplyColumns<T>> {
 
 /// Whether a product is large enough for the crate's preparations. This depends on the whole product, whichever of its
 /// rows are computed. Threads take columns only of products that our kernels compute.
-fn pays<T>(&Product { dims: &[_, k, n], all_rows, .. }: &Product<'_, T>) -> bool {
+fn is_worth_preparing<T>(&Product { dims: &[_, k, n], all_rows, .. }: &Product<'_, T>) -> bool {
     const SHORTEST: usize = 8;
     const WORTH: usize = limit(32 * 32 * 32, 12 * 12 * 12);
     all_rows >= ROWS_TO_SHARE && k.min(n) >= SHORTEST && all_rows.saturating_mul(k).saturating_mul(n) >= WORTH

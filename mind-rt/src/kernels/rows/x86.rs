@@ -17,7 +17,7 @@ pub(super) fn sum<T: Add>(elements: &[T], len: usize, stride: usize, sums: &mut 
         return false;
     }
     let fill = |bytes: usize| sums.len() >= bytes / size_of::<T>();
-    let rows = Rows { from: elements.as_ptr().cast(), len: len * T::WORDS, stride: stride * T::WORDS };
+    let rows = WordRows { from: elements.as_ptr().cast(), len: len * T::WORDS, stride: stride * T::WORDS };
     match simd_level() {
         // SAFETY: the processor has the level, the rows are inside `elements`, and their sums fill a register.
         SimdLevel::Avx512 if fill(64) => unsafe { sum_avx512(rows, sums) },
@@ -30,7 +30,7 @@ pub(super) fn sum<T: Add>(elements: &[T], len: usize, stride: usize, sums: &mut 
 
 /// Rows of a matrix. Lengths and strides are counted in words.
 #[derive(Clone, Copy)]
-struct Rows {
+struct WordRows {
     from: *const f32,
     len: usize,
     stride: usize,
@@ -39,7 +39,7 @@ struct Rows {
 /// # Safety
 /// As [`sum_by_width`].
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
-unsafe fn sum_avx512<T: Add>(rows: Rows, sums: &mut [T]) {
+unsafe fn sum_avx512<T: Add>(rows: WordRows, sums: &mut [T]) {
     // SAFETY: the caller's promise.
     unsafe { sum_by_width::<__m512, T>(rows, sums) }
 }
@@ -47,7 +47,7 @@ unsafe fn sum_avx512<T: Add>(rows: Rows, sums: &mut [T]) {
 /// # Safety
 /// As [`sum_by_width`].
 #[target_feature(enable = "avx2,fma")]
-unsafe fn sum_avx2<T: Add>(rows: Rows, sums: &mut [T]) {
+unsafe fn sum_avx2<T: Add>(rows: WordRows, sums: &mut [T]) {
     // SAFETY: the caller's promise.
     unsafe { sum_by_width::<__m256, T>(rows, sums) }
 }
@@ -55,7 +55,7 @@ unsafe fn sum_avx2<T: Add>(rows: Rows, sums: &mut [T]) {
 /// # Safety
 /// The processor must have the registers, the rows must be readable, and `sums` must fill a register.
 #[inline(always)]
-unsafe fn sum_by_width<R: Register, T: Add>(rows: Rows, sums: &mut [T]) {
+unsafe fn sum_by_width<R: Register, T: Add>(rows: WordRows, sums: &mut [T]) {
     // SAFETY: the caller's promise; the width is the smallest one that a row fits into.
     unsafe {
         match rows.len * size_of::<f32>() {
@@ -73,7 +73,7 @@ unsafe fn sum_by_width<R: Register, T: Add>(rows: Rows, sums: &mut [T]) {
 /// # Safety
 /// As [`sum_by_width`], and rows must be no longer than `WIDTH`.
 #[inline(always)]
-unsafe fn sum_of_width<R: Register, T: Add, const WIDTH: usize>(rows: Rows, sums: &mut [T]) {
+unsafe fn sum_of_width<R: Register, T: Add, const WIDTH: usize>(rows: WordRows, sums: &mut [T]) {
     let lanes = const { R::BYTES / size_of::<T>() };
     // SAFETY: the caller's promise.
     let masks =
@@ -113,7 +113,7 @@ unsafe fn sum_register<R: Register, T: Add, const WIDTH: usize>(
         for (i, register) in registers.iter_mut().enumerate().take(width / size_of::<T>()) {
             let from = from.wrapping_add(i * (R::BYTES / width) * stride);
             prefetch(from.wrapping_add(AHEAD));
-            let parts = Parts { from, stride, masks };
+            let parts = PartialRegisters { from, stride, masks };
             *register = match WIDTH / width {
                 1 => parts.load(0, width),
                 2 => R::add::<T>(parts.load(0, width), parts.load(1, width)),
@@ -136,14 +136,14 @@ unsafe fn sum_register<R: Register, T: Add, const WIDTH: usize>(
 }
 
 /// Parts of rows, each at most as long as a register.
-struct Parts<R: Register> {
+struct PartialRegisters<R: Register> {
     from: *const f32,
     stride: usize,
     masks: [R::Mask; 4],
 }
 
 // Not a closure: code that a closure calls is compiled for the base level unless it is inlined.
-impl<R: Register> Parts<R> {
+impl<R: Register> PartialRegisters<R> {
     /// # Safety
     /// The processor must have the register, and the rows must be readable.
     #[inline(always)]

@@ -12,7 +12,7 @@ use std::arch::x86_64::{
 };
 
 use super::{
-    Micro, Rows, Scattered, Straight, Table, Tile, TileFn, Vector, by_vector, micro, transpose, whole,
+    Micro, RowSums, Scattered, Straight, Table, Tile, TileFn, Vector, by_vector, micro, transpose, whole,
 };
 
 /// The mask of the first `lanes` of `LANES` lanes: a window into `ones`, which are ones followed by zeros.

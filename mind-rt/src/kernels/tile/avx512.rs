@@ -10,7 +10,8 @@ use std::arch::x86_64::{
 };
 
 use super::{
-    Micro, Rows, Scattered, Straight, Table, Tile, TileFn, Vector, avx2, by_vector, micro, transpose, whole,
+    Micro, RowSums, Scattered, Straight, Table, Tile, TileFn, Vector, avx2, by_vector, micro, transpose,
+    whole,
 };
 
 /// The mask of the first `$lanes` of `$all` lanes. It is empty if `$lanes` is 0 or larger than `$all`.

@@ -32,7 +32,7 @@ use transpose::transpose;
 use walk::opaque;
 
 pub use by_vector::{Dots, MOST_VECTORS, Vectors};
-pub use walk::{Ahead, Loop, Rows, Scattered, Straight, Tile, TileFn, WORTH_FETCHING_AHEAD, Walk};
+pub use walk::{Ahead, Loop, RowSums, Scattered, Straight, Tile, TileFn, WORTH_FETCHING_AHEAD, Walk};
 
 /// The number of rows of the largest tile of a product.
 pub const MAX_ROWS: usize = 8;
@@ -71,8 +71,8 @@ pub struct Micro<T: 'static> {
     /// As `full`, for tiles whose columns do not fill the last vector.
     part: Table<TileFn<T, Straight<T>>>,
     /// As `full` and `part`, for scattered tiles.
-    scattered_full: Table<Rows<T>>,
-    scattered_part: Table<Rows<T>>,
+    scattered_full: Table<RowSums<T>>,
+    scattered_part: Table<RowSums<T>>,
 }
 
 type Table<F> = &'static [&'static [F]];
@@ -92,7 +92,7 @@ impl<T> Micro<T> {
 
     /// As [`tiles`](Self::tiles), for scattered tiles, which are at most two vectors wide.
     #[inline(always)]
-    pub fn scattered_tiles(&self, columns: usize) -> &'static [Rows<T>] {
+    pub fn scattered_tiles(&self, columns: usize) -> &'static [RowSums<T>] {
         self.of_columns(self.scattered_full, self.scattered_part, columns)
     }
 
@@ -356,10 +356,10 @@ macro_rules! micro {
             }
 
             /// Scattered tiles of one vector and of two.
-            const fn scattered_by_rows<const PART: bool, const PART_OF_2: bool>() -> Table<Rows<$element>> {
+            const fn scattered_by_rows<const PART: bool, const PART_OF_2: bool>() -> Table<RowSums<$element>> {
                 &[
-                    &[$(Rows { rows: $one, sum: scattered::<$one, 1, PART> }),*],
-                    &[$(Rows { rows: $two, sum: scattered::<$two, 2, PART_OF_2> }),*],
+                    &[$(RowSums { rows: $one, sum: scattered::<$one, 1, PART> }),*],
+                    &[$(RowSums { rows: $two, sum: scattered::<$two, 2, PART_OF_2> }),*],
                 ]
             }
 

@@ -1,7 +1,7 @@
 //! Tiles of up to 4 rows by 2 groups of 4 elements, for every architecture except x86-64. They use no
 //! processor-specific instructions, so tests that run them on x86-64 also apply to other architectures.
 
-use super::{Micro, Rows, Scattered, Straight, Table, Tile, TileFn, Vector, by_vector, micro};
+use super::{Micro, RowSums, Scattered, Straight, Table, Tile, TileFn, Vector, by_vector, micro};
 
 macro_rules! vector {
     ($element:ident) => {

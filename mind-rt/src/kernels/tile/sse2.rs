@@ -8,7 +8,7 @@ use std::arch::x86_64::{
 };
 
 use super::{
-    Micro, Rows, Scattered, Straight, Table, Tile, TileFn, Vector, by_vector, micro, transpose,
+    Micro, RowSums, Scattered, Straight, Table, Tile, TileFn, Vector, by_vector, micro, transpose,
     vector_128::vector_128, whole,
 };
 

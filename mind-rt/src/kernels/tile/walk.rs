@@ -254,7 +254,7 @@ pub type TileFn<T, W> = unsafe fn(&Tile<T, W>);
 
 /// A function that sums scattered tiles of `rows` rows. If a number of rows has no function, the next taller one is
 /// used, and sums the last row again to the same place, which only takes time.
-pub struct Rows<T> {
+pub struct RowSums<T> {
     pub rows: usize,
     pub sum: TileFn<T, Scattered<T>>,
 }
@@ -264,7 +264,7 @@ impl<T> Tile<T, Scattered<T>> {
     ///
     /// # Safety
     /// As for [`TileFn`], for the columns that `tiles` are for and `rows` rows.
-    pub unsafe fn sum(&mut self, tiles: &[Rows<T>], rows: usize) {
+    pub unsafe fn sum(&mut self, tiles: &[RowSums<T>], rows: usize) {
         let (Scattered { lhs, to, .. }, last) = (&mut self.walk, rows - 1);
         let tiles = &tiles[last];
         for row in rows..tiles.rows {
