@@ -28,7 +28,7 @@ pub fn symbols(module: &Module) -> Vec<Symbol> {
 /// # Errors
 /// Wrong use for an invalid extent, E2002 for an unknown symbol, E2008 for a symbol that is given twice, E3006 for an
 /// extent below 1.
-pub fn given(module: &Module, context: &Context, texts: &[String]) -> Outcome<BTreeMap<Symbol, i64>> {
+pub fn parse_extents(module: &Module, context: &Context, texts: &[String]) -> Outcome<BTreeMap<Symbol, i64>> {
     let symbols = symbols(module);
     let mut extents = BTreeMap::new();
     let mistake = |code, message: String| Mistake::new(code, message).at(&context.source, Spot::default());

@@ -32,6 +32,6 @@ pub fn main() -> ExitCode {
     let arguments = args::Arguments::parse();
     match commands::run(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => ExitCode::from(failure.tell(&style::Style::of_errors(arguments.color))),
+        Err(failure) => ExitCode::from(failure.print(&style::Style::of_errors(arguments.color))),
     }
 }

@@ -50,7 +50,7 @@ impl Failure {
 
 impl Failure {
     /// Prints the failure on standard error and returns the exit code. If standard error is closed, prints nothing.
-    pub fn tell(&self, style: &Style) -> u8 {
+    pub fn print(&self, style: &Style) -> u8 {
         let mut err = io::stderr().lock();
         let written = match self {
             Self::ReaderGone => return 0,

@@ -225,7 +225,7 @@ impl<'a> Checker<'a> {
         let judged = if let Some(name) = inst.op.input_name() {
             self.input(value, inst, name)
         } else if let Some(nested) = inst.op.nested().filter(|_| row.profile <= self.profile) {
-            self.held(value, nested, row);
+            self.check_nested(value, nested, row);
             let judged = self.errors.len() == before && self.operation(value, inst, row);
             if self.errors.len() > before {
                 self.broken.insert(value);
@@ -260,7 +260,7 @@ impl<'a> Checker<'a> {
 
     /// Checks the module that an instruction holds.
     #[cold]
-    fn held(&mut self, value: ValueId, nested: &'a Module, row: &OpInfo) {
+    fn check_nested(&mut self, value: ValueId, nested: &'a Module, row: &OpInfo) {
         let mut holders = self.holders.clone();
         holders.push(value);
         let outermost = self.outermost;

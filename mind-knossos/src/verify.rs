@@ -250,10 +250,10 @@ impl<'p> Checker<'p> {
     fn operation(&self, operation: &Operation, operands: &[ValueId], result: TypeId) -> Rule<TypeId> {
         let tys: Vec<_> = operands.iter().map(|operand| self.body.ty(*operand)).collect();
         Ok(match operation {
-            Operation::Integer(_) => self.given::<0>(&tys).map(|[]| TypeId::INTEGER)?,
-            Operation::Float(_) => self.given::<0>(&tys).map(|[]| TypeId::FLOAT)?,
-            Operation::Bool(_) => self.given::<0>(&tys).map(|[]| TypeId::BOOL)?,
-            Operation::String(_) => self.given::<0>(&tys).map(|[]| TypeId::STRING)?,
+            Operation::Integer(_) => self.operands_of::<0>(&tys).map(|[]| TypeId::INTEGER)?,
+            Operation::Float(_) => self.operands_of::<0>(&tys).map(|[]| TypeId::FLOAT)?,
+            Operation::Bool(_) => self.operands_of::<0>(&tys).map(|[]| TypeId::BOOL)?,
+            Operation::String(_) => self.operands_of::<0>(&tys).map(|[]| TypeId::STRING)?,
             Operation::Scalar(scalar) => {
                 let (name, parameters, result) = scalar.signature();
                 rule(parameters == tys, || format!("wrong operand types for `{name}`"))?;
@@ -264,17 +264,17 @@ impl<'p> Checker<'p> {
                 result
             }
             Operation::Get(member) => {
-                let [tuple] = self.given(&tys)?;
+                let [tuple] = self.operands_of(&tys)?;
                 let members = self.types.members(tuple).ok_or("the operand is not a tuple")?;
                 *members.get(*member).ok_or("the tuple does not have the member")?
             }
             Operation::Equal => {
-                let [x, y] = self.given(&tys)?;
+                let [x, y] = self.operands_of(&tys)?;
                 self.is("the second operand", x, y)?;
                 TypeId::BOOL
             }
             Operation::Size => {
-                let [tensor] = self.given(&tys)?;
+                let [tensor] = self.operands_of(&tys)?;
                 let (rank, _) = self.tensor(tensor)?;
                 rule(self.types.rank_of_index(result) == Some(rank), || {
                     "the size has a different rank".into()
@@ -282,7 +282,7 @@ impl<'p> Checker<'p> {
                 result
             }
             Operation::Index => {
-                let [index, tensor] = self.given(&tys)?;
+                let [index, tensor] = self.operands_of(&tys)?;
                 self.element(tensor, index)?
             }
             Operation::VecInit => {
@@ -291,12 +291,12 @@ impl<'p> Checker<'p> {
                 self.is_tensor(result, 1, first)?
             }
             Operation::ArgMax => {
-                let [vector] = self.given(&tys)?;
+                let [vector] = self.operands_of(&tys)?;
                 self.is("the operand", TypeId::VECTOR, vector)?;
                 TypeId::INTEGER
             }
             Operation::Unzip => {
-                let [tensor] = self.given(&tys)?;
+                let [tensor] = self.operands_of(&tys)?;
                 let (rank, element) = self.tensor(tensor)?;
                 let members = self.types.members(element).ok_or("the elements are not tuples")?;
                 let parts = self.types.members(result).ok_or("the result is not a tuple")?;
@@ -307,40 +307,40 @@ impl<'p> Checker<'p> {
                 result
             }
             Operation::Structure => {
-                let [value] = self.given(&tys)?;
+                let [value] = self.operands_of(&tys)?;
                 self.types.structure(value)
             }
             Operation::Zero => {
-                let [structure] = self.given(&tys)?;
+                let [structure] = self.operands_of(&tys)?;
                 self.is_tangent(result)?;
                 self.is("the structure", self.types.structure(result), structure)?;
                 result
             }
             Operation::Add => {
-                let [value, tangent] = self.given(&tys)?;
+                let [value, tangent] = self.operands_of(&tys)?;
                 self.is("the tangent", self.types.tangent(value), tangent)?;
                 value
             }
             Operation::Negate => {
-                let [value] = self.given(&tys)?;
+                let [value] = self.operands_of(&tys)?;
                 self.is_tangent(value)?;
                 value
             }
             Operation::Scale => {
-                let [factor, value] = self.given(&tys)?;
+                let [factor, value] = self.operands_of(&tys)?;
                 self.is("the factor", TypeId::FLOAT, factor)?;
                 self.is_tangent(value)?;
                 value
             }
             Operation::Dot => {
-                let [x, y] = self.given(&tys)?;
+                let [x, y] = self.operands_of(&tys)?;
                 self.is_tangent(x)?;
                 self.is("the second operand", x, y)?;
                 TypeId::FLOAT
             }
             Operation::Loop(form, body) => self.turns(*form, self.body.block(*body), &tys, result)?,
             Operation::If(then, otherwise) => {
-                let [condition] = self.given(&tys)?;
+                let [condition] = self.operands_of(&tys)?;
                 self.is("the condition", TypeId::BOOL, condition)?;
                 for block in [then, otherwise].map(|block| self.body.block(*block)) {
                     rule(block.parameters.is_empty(), || "a branch has parameters".into())?;
@@ -349,7 +349,7 @@ impl<'p> Checker<'p> {
                 result
             }
             Operation::Assert(_) => {
-                let [condition] = self.given(&tys)?;
+                let [condition] = self.operands_of(&tys)?;
                 self.is("the condition", TypeId::BOOL, condition)?;
                 TypeId::UNIT
             }
@@ -371,7 +371,7 @@ impl<'p> Checker<'p> {
                 function.result
             }
             Operation::Accumulator => {
-                let [structure] = self.given(&tys)?;
+                let [structure] = self.operands_of(&tys)?;
                 let Type::Accumulator(held) = *self.types.get(result) else {
                     return Err("the result is not an accumulator".into());
                 };
@@ -392,8 +392,8 @@ impl<'p> Checker<'p> {
                 result
             }
             Operation::Read => {
-                let [accumulator] = self.given(&tys)?;
-                self.held(accumulator)?
+                let [accumulator] = self.operands_of(&tys)?;
+                self.accumulated(accumulator)?
             }
             Operation::Pack(layout) => {
                 let values = self.layout(*layout)?;
@@ -402,7 +402,7 @@ impl<'p> Checker<'p> {
                 TypeId::TAPE
             }
             Operation::Unpack(layout, member) => {
-                let [tape] = self.given(&tys)?;
+                let [tape] = self.operands_of(&tys)?;
                 self.is("the operand", TypeId::TAPE, tape)?;
                 let ty = *self.layout(*layout)?.get(*member).ok_or("the tape does not contain the value")?;
                 // If the tape is a tangent, its values are tangents.
@@ -411,7 +411,7 @@ impl<'p> Checker<'p> {
         })
     }
 
-    fn given<const N: usize>(&self, tys: &[TypeId]) -> Rule<[TypeId; N]> {
+    fn operands_of<const N: usize>(&self, tys: &[TypeId]) -> Rule<[TypeId; N]> {
         tys.try_into().map_err(|_| format!("expected {N} operands, found {}", tys.len()))
     }
 
@@ -442,7 +442,7 @@ impl<'p> Checker<'p> {
         layout.map(|layout| &**layout).ok_or_else(|| "the layout does not exist".into())
     }
 
-    fn held(&self, accumulator: TypeId) -> Rule<TypeId> {
+    fn accumulated(&self, accumulator: TypeId) -> Rule<TypeId> {
         match self.types.get(accumulator) {
             Type::Accumulator(held) => Ok(*held),
             _ => Err(format!("{} is not an accumulator", self.types.show(accumulator))),
@@ -452,7 +452,7 @@ impl<'p> Checker<'p> {
     /// The type that a part of an accumulator holds. The operands are the accumulator and the indices.
     fn part(&self, steps: &[Projection], operands: &[TypeId]) -> Rule<TypeId> {
         let (whole, mut indices) = operands.split_first().ok_or("the accumulator is missing")?;
-        let mut ty = self.held(*whole)?;
+        let mut ty = self.accumulated(*whole)?;
         for step in steps {
             ty = match step {
                 Projection::Member(member) => {
@@ -485,7 +485,7 @@ impl<'p> Checker<'p> {
         let rank = |size| self.types.rank_of_index(size).ok_or("the operand is not the size of a tensor");
         match form {
             Loop::Build | Loop::Sum => {
-                let ([size], [counter]) = (self.given(tys)?, self.given(&parameters)?);
+                let ([size], [counter]) = (self.operands_of(tys)?, self.operands_of(&parameters)?);
                 let rank = rank(size)?;
                 self.is("the counter", size, counter)?;
                 if form == Loop::Build {
@@ -497,7 +497,8 @@ impl<'p> Checker<'p> {
                 Ok(left)
             }
             Loop::Fold | Loop::Scan => {
-                let ([size, first], [counter, carried]) = (self.given(tys)?, self.given(&parameters)?);
+                let ([size, first], [counter, carried]) =
+                    (self.operands_of(tys)?, self.operands_of(&parameters)?);
                 self.is("the size", TypeId::INTEGER, size)?;
                 self.is("the counter", TypeId::INTEGER, counter)?;
                 self.is("the carried value", first, carried)?;

@@ -117,7 +117,7 @@ struct Shadow {
 }
 
 impl Shadow {
-    fn say(&mut self, statement: TokenStream) {
+    fn add_statement(&mut self, statement: TokenStream) {
         self.open.last_mut().expect("the outermost scope stays open").extend(statement);
     }
 
@@ -138,7 +138,7 @@ impl Shadow {
 
     fn bind_as(&mut self, name: &Ident, ty: TokenStream) {
         let name = of_rust(name);
-        self.say(quote! { let #name: #ty = any(); });
+        self.add_statement(quote! { let #name: #ty = any(); });
     }
 
     /// Uses the symbols, constants and structs that a type names.
@@ -153,7 +153,7 @@ impl Shadow {
                 }
                 TypeKind::Struct { name, dims, over, stacked } => {
                     let path = path_of(name);
-                    self.say(quote! { let _: #path; });
+                    self.add_statement(quote! { let _: #path; });
                     rest.extend(over.as_deref());
                     [&dims[..], stacked]
                 }
@@ -173,13 +173,13 @@ impl Shadow {
             let editor = &self.editor;
             quote! { #editor:: }
         });
-        self.say(quote! { #editor #path; });
+        self.add_statement(quote! { #editor #path; });
     }
 
     /// Uses a struct and some of its fields by a pattern.
     fn fields<'a>(&mut self, name: &Callee, fields: impl Iterator<Item = &'a Ident>) {
         let (path, fields) = (path_of(name), fields.map(of_rust));
-        self.say(quote! { let #path { #(#fields: _,)* .. } = any(); });
+        self.add_statement(quote! { let #path { #(#fields: _,)* .. } = any(); });
     }
 
     fn pattern(&mut self, pattern: &Pattern) {
@@ -202,7 +202,7 @@ impl Shadow {
             match &node.kind {
                 NodeKind::Name(name) | NodeKind::Pack(name) => {
                     let name = of_rust(name);
-                    self.say(quote! { #name; });
+                    self.add_statement(quote! { #name; });
                 }
                 NodeKind::Path(callee)
                 | NodeKind::Call { callee, .. }
@@ -246,14 +246,14 @@ impl Shadow {
     /// `p.w;`
     fn path(&mut self, path: &Path) {
         let (name, fields) = (of_rust(&path.name), path.fields.iter().map(of_rust));
-        self.say(quote! { #name #(.#fields)*; });
+        self.add_statement(quote! { #name #(.#fields)*; });
     }
 
     fn close(&mut self) {
         // A scope that a mistake left open ends with the body.
         if self.open.len() > 1 {
             let inside = self.open.pop();
-            self.say(quote! {{ #inside }});
+            self.add_statement(quote! {{ #inside }});
         }
     }
 

@@ -64,7 +64,7 @@ pub(crate) fn expand_with(
         return expand_expression(&root, &program, expression, &Library::default(), diags, report);
     }
     if diags.is_empty() && !program.imports().is_empty() {
-        return ask(&root, program, written, place, &report(&[]));
+        return expand_with_imports(&root, program, written, place, &report(&[]));
     }
     let (lowered, more) = surface::lower(&program);
     diags.extend(more);
@@ -154,7 +154,7 @@ pub(crate) fn unreadable(imports: &[Import], why: Option<&Unreadable>) -> Diag {
 
 /// The part of an expansion that does not depend on the imports, after `head`, and the macro call that expands to the
 /// rest.
-fn ask(
+fn expand_with_imports(
     root: &Root,
     program: Program,
     written: TokenStream,
@@ -162,7 +162,7 @@ fn ask(
     head: &TokenStream,
 ) -> TokenStream {
     let imports = Imports::new(program.imports(), place);
-    let (uses, call) = imports.ask(root, written.clone(), "linked");
+    let (uses, call) = imports.call_chain(root, written.clone(), "linked");
     let Program::Block(block) = program else { return quote! {{ #head #uses #call }} };
     let (block, lowered) = early(block);
     let exported = items_at_once(block, &lowered, place, &written);

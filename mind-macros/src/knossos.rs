@@ -47,7 +47,7 @@ pub(crate) fn expand_file(input: TokenStream) -> TokenStream {
             quote! { #tracking #items }
         }
         Err(diags) => {
-            let (of_call, of_file) = apart(diags);
+            let (of_call, of_file) = by_origin(diags);
             let errors: TokenStream = of_call.iter().map(compile_error).collect();
             let in_file = source.errors(span, &of_file);
             quote! { #errors #in_file }
@@ -71,7 +71,7 @@ pub(crate) fn expand_text(input: TokenStream) -> TokenStream {
             wanted.with_paths(adopt(items, &facade, &TokenStream::new(), span))
         }
         Err(diags) => {
-            let (of_call, of_text) = apart(diags);
+            let (of_call, of_text) = by_origin(diags);
             let errors = of_call.iter().map(compile_error);
             let messages = of_text.into_iter().map(|diag| place.message(diag));
             let span = place.span;
@@ -94,7 +94,7 @@ fn compile(text: &str, wanted: &Wanted, options: &Options) -> Result<TokenStream
 }
 
 /// Separates errors in the macro call from errors in the program.
-fn apart(diags: Vec<Diag>) -> (Vec<Diag>, Vec<Diag>) {
+fn by_origin(diags: Vec<Diag>) -> (Vec<Diag>, Vec<Diag>) {
     diags.into_iter().partition(|diag| matches!(diag.site, Site::Tokens { .. }))
 }
 

@@ -42,7 +42,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         return compile_error(&request.no_struct());
     }
     let imports = Imports::new(program.imports(), &CallSite::of(&written));
-    let (uses, call) = imports.ask(&root, written, "weights_linked");
+    let (uses, call) = imports.call_chain(&root, written, "weights_linked");
     quote! {{ #uses #call }}
 }
 

@@ -220,7 +220,7 @@ impl<A: AllReduce> DataParallel<A> {
     /// # Errors
     /// Returns [`Error::Layout`] if names, shapes or element types differ, [`Error::Calls`], or [`Error::Transport`].
     pub fn broadcast<P: Parameters>(&mut self, parameters: &mut P) -> Result<(), Error> {
-        self.meet(Call::Broadcast)?;
+        self.check_same_call(Call::Broadcast)?;
         self.same(&mind_files::layout(parameters))?;
         self.copy(parameters)
     }
@@ -231,8 +231,8 @@ impl<A: AllReduce> DataParallel<A> {
     /// # Errors
     /// Returns [`Error::Disagree`] on every rank if they differ, [`Error::Calls`], or [`Error::Transport`].
     pub fn agree<P: Parameters>(&mut self, parameters: &P) -> Result<(), Error> {
-        self.meet(Call::Agree)?;
-        self.alike(parameters)
+        self.check_same_call(Call::Agree)?;
+        self.check_equal(parameters)
     }
 
     /// Checks that all ranks [agree](Self::agree), and writes a checkpoint of `parameters` on rank 0. `steps` is the
@@ -247,8 +247,8 @@ impl<A: AllReduce> DataParallel<A> {
     /// # Errors
     /// Returns [`Error::Disagree`], [`Error::File`] on rank 0, [`Error::Calls`], or [`Error::Transport`].
     pub fn save<P: Parameters>(&mut self, path: &Path, steps: u64, parameters: &P) -> Result<(), Error> {
-        self.meet(Call::Save)?;
-        self.alike(parameters)?;
+        self.check_same_call(Call::Save)?;
+        self.check_equal(parameters)?;
         match self.rank() {
             0 => checkpoint::save(path, &self.program, steps, parameters),
             _ => Ok(()),
@@ -289,7 +289,7 @@ impl<A: AllReduce> DataParallel<A> {
     /// - [`Error::Layout`] if names, shapes or element types differ between ranks.
     /// - [`Error::Calls`] and [`Error::Transport`].
     pub fn resume<P: Parameters>(&mut self, path: &Path, parameters: &mut P) -> Result<Option<u64>, Error> {
-        self.meet(Call::Resume)?;
+        self.check_same_call(Call::Resume)?;
         self.same(&mind_files::layout(parameters))?;
         let found = match self.rank() {
             0 => checkpoint::load(path, &self.program, parameters),
@@ -314,7 +314,7 @@ impl<A: AllReduce> DataParallel<A> {
             }
             _ => {
                 let message =
-                    self.tell(0, &found.as_ref().map_or_else(Error::to_string, |_| String::new()))?;
+                    self.broadcast_text(0, &found.as_ref().map_or_else(Error::to_string, |_| String::new()))?;
                 found.and(Err(Error::Elsewhere { rank: 0, message }))
             }
         }
@@ -325,11 +325,11 @@ impl<A: AllReduce> DataParallel<A> {
     /// # Errors
     /// Returns [`Error::Calls`] if another rank calls another method, such as a further step, or [`Error::Transport`].
     pub fn finish(mut self) -> Result<(), Error> {
-        self.meet(Call::Finish)
+        self.check_same_call(Call::Finish)
     }
 
     /// Checks that all ranks call the same method, by a message of the length of a step, filled with zeros.
-    fn meet(&mut self, call: Call) -> Result<(), Error> {
+    fn check_same_call(&mut self, call: Call) -> Result<(), Error> {
         let length = self.floats + 4;
         match &mut self.message {
             Message::F32(row) => meet_empty(row, length, call, &mut self.transport, A::sum_f32),
@@ -343,14 +343,14 @@ impl<A: AllReduce> DataParallel<A> {
         // Names are escaped, since they may contain line breaks.
         let own = own.map(|line| line.escape_debug().to_string()).collect::<Vec<_>>().join("\n");
         let Some(rank) = self.differing(crc32fast::hash(own.as_bytes()))? else { return Ok(()) };
-        let (needed, found) = (self.tell(0, &own)?, self.tell(rank, &own)?);
+        let (needed, found) = (self.broadcast_text(0, &own)?, self.broadcast_text(rank, &own)?);
         let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
         let (found, needed) = leaves::difference(&lines(&found), &lines(&needed));
         Err(Error::Layout { rank, found, needed })
     }
 
     /// Checks that `parameters` have the same bits on all ranks.
-    fn alike(&mut self, parameters: &impl Parameters) -> Result<(), Error> {
+    fn check_equal(&mut self, parameters: &impl Parameters) -> Result<(), Error> {
         match self.differing(crc32fast::hash(&mind_files::bytes(parameters)))? {
             Some(rank) => Err(Error::Disagree { rank }),
             None => Ok(()),
@@ -366,7 +366,7 @@ impl<A: AllReduce> DataParallel<A> {
     }
 
     /// Sends the text of the rank `root` to all ranks, and returns it.
-    fn tell(&mut self, root: usize, text: &str) -> Result<String, Error> {
+    fn broadcast_text(&mut self, root: usize, text: &str) -> Result<String, Error> {
         let mut length = (text.len() as u64).to_le_bytes();
         self.transport.broadcast(root, &mut length)?;
         let mut bytes = text.as_bytes().to_vec();

@@ -156,7 +156,7 @@ impl<'a> Call<'a> {
     pub fn number(mut self, argument: &str, number: impl Element) -> Self {
         let values = Values::number(number);
         match self.executable.fitting(argument, &[], values.as_elements()) {
-            Ok(position) => self.give(position, CallArgument::Number(values)),
+            Ok(position) => self.set_argument(position, CallArgument::Number(values)),
             Err(fault) => self.faults.push(fault),
         }
         self
@@ -165,7 +165,7 @@ impl<'a> Call<'a> {
     /// Passes elements in host memory, in row-major order.
     pub fn elements(mut self, argument: &str, dims: &[usize], elements: Elements<'a>) -> Self {
         match self.executable.fitting(argument, dims, elements) {
-            Ok(position) => self.give(position, CallArgument::HostMemory(elements)),
+            Ok(position) => self.set_argument(position, CallArgument::HostMemory(elements)),
             Err(fault) => self.faults.push(fault),
         }
         self
@@ -184,7 +184,7 @@ impl<'a> Call<'a> {
                              fields that are only read"
                         ));
                     }
-                    self.give(position, CallArgument::Kept(tensor));
+                    self.set_argument(position, CallArgument::Kept(tensor));
                 }
                 Err(fault) => self.faults.push(fault),
             }
@@ -202,10 +202,10 @@ impl<'a> Call<'a> {
             match self.on_devices(&name, tensor) {
                 Ok(position) if self.executable.described.arguments[position].updated.is_some() => {
                     updates_any = true;
-                    self.give(position, CallArgument::Updated(tensor));
+                    self.set_argument(position, CallArgument::Updated(tensor));
                 }
                 Ok(position) => {
-                    self.give(position, CallArgument::Kept(tensor));
+                    self.set_argument(position, CallArgument::Kept(tensor));
                     only_read.push(name);
                 }
                 Err(fault) => self.faults.push(fault),
@@ -250,7 +250,7 @@ impl<'a> Call<'a> {
         })
     }
 
-    fn give(&mut self, position: usize, given: CallArgument<'a>) {
+    fn set_argument(&mut self, position: usize, given: CallArgument<'a>) {
         if self.given[position].replace(given).is_some() {
             let name = &self.executable.described.arguments[position].name;
             self.faults.push(format!("`{name}` is given twice"));

@@ -23,12 +23,12 @@ pub struct Machine {
 
 impl Machine {
     /// The properties of this machine.
-    pub fn here() -> Self {
+    pub fn detect() -> Self {
         Self {
             system: format!("{} {}", consts::OS, consts::ARCH),
             processor: processor(),
             processors: thread::available_parallelism().map_or(1, usize::from),
-            caches: Caches::here(),
+            caches: Caches::detect(),
             simd: simd_name(mind::simd_level()),
             load: load(),
         }
@@ -53,12 +53,12 @@ impl Caches {
     const GUESS: Self = Self { l1: 32 << 10, l2: 512 << 10, l3: Some(8 << 20), is_reported: false };
 
     #[cfg(not(target_arch = "x86_64"))]
-    fn here() -> Self {
+    fn detect() -> Self {
         Self::GUESS
     }
 
     #[cfg(target_arch = "x86_64")]
-    fn here() -> Self {
+    fn detect() -> Self {
         use raw_cpuid::{CacheType, CpuId};
 
         let mut found = [0; 3];

@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn a_debug_build_says_so_before_all_else() {
-        let machine = Machine::here();
+        let machine = Machine::detect();
         let table = Table { machine, threads: vec![1], limits: Vec::new(), programs: Vec::new() };
         assert_eq!(table.markdown().starts_with(&format!("**{DEBUG}**\n\n|")), cfg!(debug_assertions));
     }

@@ -23,7 +23,7 @@ const ROUNDS: u32 = 3;
 
 /// Measures the machine and prints the table.
 pub fn run(arguments: &BenchArguments, err: &Style) -> Outcome {
-    let machine = Machine::here();
+    let machine = Machine::detect();
     let caches = machine.caches;
     let (wanted, programs) = choose(&arguments.words, &caches)?;
     if cfg!(debug_assertions) {
@@ -76,13 +76,13 @@ impl Measured {
         mind::set_threads(threads);
         for LimitRow { limit, values } in &mut self.limits {
             let name = limit.to_string();
-            progress.tell(&name);
+            progress.show_next(&name);
             let value = limits::measure(*limit, &self.caches, threads, self.time);
             let value = value.map_err(|refused| unmeasured(&name, &refused))?;
             values[column] = limit.better(values[column], value);
         }
         for (program, seconds) in &mut self.programs {
-            progress.tell(program.name);
+            progress.show_next(program.name);
             let least = (program.prepare)()
                 .and_then(|mut call| limits::least(self.time, &mut call))
                 .map_err(|error| unmeasured(program.name, &error.into()))?;
@@ -160,7 +160,7 @@ struct Progress {
 }
 
 impl Progress {
-    fn tell(&mut self, name: &str) {
+    fn show_next(&mut self, name: &str) {
         self.done += 1;
         Self::show(&format!("{}/{} {name}", self.done, self.all));
     }

@@ -21,7 +21,7 @@ pub fn run(arguments: &CheckArguments, out: &Style, err: &Style) -> Outcome {
         match check_file(file, arguments, out) {
             Ok(()) => {}
             Err(Failure::ReaderGone) => return Err(Failure::ReaderGone),
-            Err(failure) => worst = worst.max(failure.tell(err)),
+            Err(failure) => worst = worst.max(failure.print(err)),
         }
     }
     if worst == 0 { Ok(()) } else { Err(Failure::Reported(worst)) }

@@ -108,8 +108,8 @@ fn explain(code: Code, style: &Style) -> String {
         }
         Example::Run { program, wrong, right } => {
             part("The program:", &indented(program));
-            part("Wrong:", &format!("    called with {}\n", given(wrong)));
-            part("Right:", &format!("    called with {}\n", given(right)));
+            part("Wrong:", &format!("    called with {}\n", inputs_text(wrong)));
+            part("Right:", &format!("    called with {}\n", inputs_text(right)));
         }
         Example::Knossos { wrong, right } => {
             part("Wrong, in Knossos:", &indented(wrong));
@@ -138,7 +138,7 @@ fn of_place(place: Arises) -> &'static str {
     }
 }
 
-fn given(inputs: &[ExampleInput]) -> String {
+fn inputs_text(inputs: &[ExampleInput]) -> String {
     let one = |given: &ExampleInput| match given.shape {
         [] => format!("{} = {}", given.name, given.value),
         shape => format!("{} of shape {shape:?}", given.name),

@@ -82,7 +82,7 @@ fn png_of(_: &Picture, _: &Path) -> Outcome<Vec<u8>> {
 
 /// The extents of symbols. Costs need all of them.
 fn bindings(module: &Module, context: &Context, arguments: &GraphArguments) -> Outcome<Bindings> {
-    let given = dims::given(module, context, &arguments.dims)?;
+    let given = dims::parse_extents(module, context, &arguments.dims)?;
     let unknown: Vec<_> =
         dims::symbols(module).into_iter().filter(|symbol| !given.contains_key(symbol)).collect();
     if arguments.costs && !unknown.is_empty() {

@@ -38,7 +38,7 @@ fn check_all(arguments: &KsCheckArguments, out: &Style, err: &Style) -> Outcome 
         match check(file, arguments, out) {
             Ok(()) => {}
             Err(Failure::ReaderGone) => return Err(Failure::ReaderGone),
-            Err(failure) => worst = worst.max(failure.tell(err)),
+            Err(failure) => worst = worst.max(failure.print(err)),
         }
     }
     if worst == 0 { Ok(()) } else { Err(Failure::Reported(worst)) }

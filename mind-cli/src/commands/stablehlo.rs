@@ -22,7 +22,7 @@ use crate::{
 /// # Errors
 /// The errors of `--dim` and of [`stablehlo::print`].
 pub fn text(module: Verified, context: &Context, options: &EngineOptions) -> Outcome<String> {
-    let extents = dims::given(&module, context, &options.dims)?;
+    let extents = dims::parse_extents(&module, context, &options.dims)?;
     let options = self::options(context, extents, &options.layout)?;
     stablehlo::print(&canonicalise(module), &options).map_err(|error| refused(&error, context))
 }

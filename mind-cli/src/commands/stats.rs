@@ -31,7 +31,7 @@ use crate::{
 /// Runs the command.
 pub fn run(arguments: &StatsArguments, style: &Style) -> Outcome {
     let (module, context) = Program::read(&arguments.input)?.verified(Profile::Extended)?;
-    let bindings: Bindings = dims::given(&module, &context, &arguments.dims)?
+    let bindings: Bindings = dims::parse_extents(&module, &context, &arguments.dims)?
         .into_iter()
         .map(|(symbol, extent)| (symbol, Dim::literal(extent)))
         .collect();

@@ -207,7 +207,7 @@ fn function(row: &map::Row, operands: &[&Array], to: &Concrete<'_>) -> Array {
         return operands[0].clone();
     }
     /// The elements of the operands that broadcast to a position.
-    fn given<N: Copy + Default>(
+    fn broadcast_elements<N: Copy + Default>(
         operands: &[&Array],
         position: &[usize],
         element: fn(&Elements, usize) -> N,
@@ -219,8 +219,9 @@ fn function(row: &map::Row, operands: &[&Array], to: &Concrete<'_>) -> Array {
         given
     }
     let count = operands.len();
-    let float = |at: Vec<usize>| (row.float)(&given(operands, &at, Elements::float)[..count]);
-    let integer = |at: Vec<usize>| (row.integer)(&given(operands, &at, Elements::integer)[..count]);
+    let float = |at: Vec<usize>| (row.float)(&broadcast_elements(operands, &at, Elements::float)[..count]);
+    let integer =
+        |at: Vec<usize>| (row.integer)(&broadcast_elements(operands, &at, Elements::integer)[..count]);
     let is_float = operands[row.leading()].dtype().is_float();
     match_dtype!(to.dtype, T {
         truths => if is_float {
@@ -412,11 +413,11 @@ fn moved(motion: &Motion<'_>, operand: &Array, to: &Concrete<'_>) -> Array {
             to.tabulate(|position| elements[broadcast_offset(&operand.shape, &position)])
         }),
         Motion::At(indices) => read(operand, to, |_| indices.iter().map(|index| to.extent(index)).collect()),
-        Motion::Taken(slice) => read(operand, to, |position| taken(slice, position, to)),
+        Motion::Taken(slice) => read(operand, to, |position| source_position(slice, position, to)),
         Motion::Put(slice) => match_dtype!(to.dtype, T => {
             let mut elements = vec![T::default(); to.shape.iter().product()];
             for (position, element) in positions(&operand.shape).zip(T::elements(operand)) {
-                elements[offset(to.shape, &taken(slice, &position, to))] = *element;
+                elements[offset(to.shape, &source_position(slice, &position, to))] = *element;
             }
             Array::new(to.shape, T::wrap(elements))
         }),
@@ -424,7 +425,7 @@ fn moved(motion: &Motion<'_>, operand: &Array, to: &Concrete<'_>) -> Array {
 }
 
 /// The place in the operand of a slice that a position of its result reads.
-fn taken(slice: &Slice, at: &[usize], to: &Concrete<'_>) -> Vec<usize> {
+fn source_position(slice: &Slice, at: &[usize], to: &Concrete<'_>) -> Vec<usize> {
     let starts = slice.starts.iter().map(|start| to.extent(start));
     starts.zip(&slice.steps).zip(at).map(|((start, step), at)| start + at * position(*step)).collect()
 }

@@ -143,14 +143,14 @@ impl Fusion<'_> {
         before.sort_unstable();
         before.dedup();
         self.step_of[node.index()] = Some(own);
-        let FusedLoop { mut members, mut parts } = self.taken(own);
+        let FusedLoop { mut members, mut parts } = self.take_loop(own);
         members.push(node);
         for step in before.into_iter().rev() {
             let moves = self.moves(step, (own, &members), node);
             if moves == Moves::No {
                 continue;
             }
-            let taken = self.taken(step);
+            let taken = self.take_loop(step);
             taken.members.iter().for_each(|member| self.step_of[member.index()] = Some(own));
             // If one part may become a separate loop, the loops that it reads must be separable too, to run before it.
             let rest = taken.rest();
@@ -168,7 +168,7 @@ impl Fusion<'_> {
     }
 
     /// Takes the loop of a step and leaves the step empty. Returns an empty loop for other steps.
-    fn taken(&mut self, step: usize) -> FusedLoop {
+    fn take_loop(&mut self, step: usize) -> FusedLoop {
         match std::mem::replace(&mut self.drafts[step], Draft::Gone) {
             Draft::Loop(taken) => taken,
             other => {

@@ -79,5 +79,5 @@ fn sort(
     let sorted = format_args!(
         "\"stablehlo.sort\"({names}) <{{dimension = {axis} : i64, is_stable = true}}> ({{\n{region}    }}) : {types}"
     );
-    if beside.is_some() { writer.second(to, sorted) } else { writer.line(to, sorted) }
+    if beside.is_some() { writer.second_result(to, sorted) } else { writer.line(to, sorted) }
 }

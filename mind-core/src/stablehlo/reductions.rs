@@ -140,7 +140,7 @@ pub(super) fn arg_reduce(
     let reduced = format_args!(
         "\"stablehlo.reduce\"({names}) <{{dimensions = array<i64: {axes}>}}> ({{\n{region}    }}) : {types}"
     );
-    let result = writer.second(at, reduced);
+    let result = writer.second_result(at, reduced);
     writer.reshaped(result, &to.shape)
 }
 

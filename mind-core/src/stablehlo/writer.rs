@@ -109,7 +109,7 @@ impl Writer {
     }
 
     /// Writes a line with two results, and returns the second.
-    pub(super) fn second(&mut self, to: Tensor, right: fmt::Arguments<'_>) -> SsaValue {
+    pub(super) fn second_result(&mut self, to: Tensor, right: fmt::Arguments<'_>) -> SsaValue {
         let number = self.number();
         self.write(format_args!("%{number}:2 = {right}"));
         self.value(to, format!("%{number}#1"))

@@ -95,8 +95,8 @@ impl<'a> Scanner<'a> {
                 '/' if next == Some('*') => self.block_comment(),
                 '(' | '[' | '{' => self.open(char),
                 ')' | ']' | '}' => self.close(char),
-                ';' => self.foreign(";", ")"),
-                '-' if next == Some('>') => self.foreign("->", ")]"),
+                ';' => self.skip_foreign(";", ")"),
+                '-' if next == Some('>') => self.skip_foreign("->", ")]"),
                 '"' => self.string(0, Escapes::Text),
                 '\'' => self.quote(0, Escapes::Text),
                 '0'..='9' => self.number(),
@@ -245,7 +245,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Skips `text`, which cannot be directly in brackets that are closed by `closings`.
-    fn foreign(&mut self, text: &'static str, closings: &str) {
+    fn skip_foreign(&mut self, text: &'static str, closings: &str) {
         let (at, mended) = (self.at, self.mended.len());
         if let Some(open) = self.open.last_mut()
             && closings.contains(open.closing)

@@ -202,16 +202,16 @@ struct Printer {
 
 impl Printer {
     fn take(&mut self, id: ExprId) -> String {
-        self.taken(id).0
+        self.take_bound(id).0
     }
 
-    fn taken(&mut self, id: ExprId) -> (String, Binding) {
+    fn take_bound(&mut self, id: ExprId) -> (String, Binding) {
         let text = &mut self.texts[id.index() - self.first];
         if self.short { text.clone() } else { std::mem::take(text) }
     }
 
     fn take_within(&mut self, id: ExprId, binding: Binding) -> String {
-        let (text, own) = self.taken(id);
+        let (text, own) = self.take_bound(id);
         if own < binding { format!("({text})") } else { text }
     }
 

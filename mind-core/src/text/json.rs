@@ -320,14 +320,14 @@ fn values(
                 .into(),
             ),
             FieldKind::Padding => Attribute::Padding(padding(name, take(given, name)?)?),
-            FieldKind::Module => Attribute::Module(held(take(given, name)?, limits, nodes)?),
+            FieldKind::Module => Attribute::Module(nested_module(take(given, name)?, limits, nodes)?),
         });
     }
     Ok(values)
 }
 
 /// Reads a nested module. Its first error is reported for the instruction that holds it.
-fn held(value: Value, limits: &Limits, nodes: &mut usize) -> ReadResult<Nested> {
+fn nested_module(value: Value, limits: &Limits, nodes: &mut usize) -> ReadResult<Nested> {
     let module: Module = match serde_json::from_value(value) {
         Ok(module) => module,
         Err(error) => return fault(Code::E1007, format!("`module`: {error}")),

@@ -188,7 +188,7 @@ statements! {
     }
     Op::Map(map) => {
         is: Row::map(*map),
-        rule: alike(map.row().takes, X, Y),
+        rule: same_shape_binary(map.row().takes, X, Y),
         core: one(ir::Op::Map(*map)),
     }
     Op::Reduce(reduce, Reduction { axes, keepdims }) => {

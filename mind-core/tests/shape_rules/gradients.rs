@@ -8,8 +8,9 @@ use mind_core::{
     ops, ty,
 };
 use mind_shape::rules::{
-    self, Padding, Takes, alike, broadcast_like, conv2d_grad_filter, conv2d_grad_input, gather_back,
-    product_grad_lhs, product_grad_rhs, reshape_like, scatter_slice, scatter_subscript, sum_like,
+    self, Padding, Takes, broadcast_like, conv2d_grad_filter, conv2d_grad_input, gather_back,
+    product_grad_lhs, product_grad_rhs, reshape_like, same_shape_binary, scatter_slice, scatter_subscript,
+    sum_like,
 };
 use mind_shape::{Context, DType, Operand, Type, TypeResult};
 
@@ -54,7 +55,7 @@ fn relu_passes_back_what_has_its_shape() {
     let types: Vec<_> = types.collect();
     for dy in &types {
         for x in &types {
-            let answer = alike(Takes::Floats, *dy, *x);
+            let answer = same_shape_binary(Takes::Floats, *dy, *x);
             assert_eq!(answered(answer), inferred(&Op::Map(Map::ReluGrad), &[*dy, *x]), "{dy} of {x}");
             let operands = [Operand::name("a", *dy), Operand::name("b", *x)];
             let context = Context { label: "relu_grad", operands: &operands };

@@ -1,9 +1,10 @@
 //! Unknown extents: the answers given before extents are known remain true for all possible values.
 
 use mind_shape::rules::{
-    self, Gives, LATER, Padding, Permutation, Subscript, Takes, alike, as_bound, binary, broadcast_like,
+    self, Gives, LATER, Padding, Permutation, Subscript, Takes, as_bound, binary, broadcast_like,
     broadcast_to, concat, conv2d, dot, expand_dims, expect, floored, gather, matmul, product_grad_lhs,
-    reduce, reshape, reshape_like, slice, squeeze, stack, subscript, sum, sum_like, times, transpose, unary,
+    reduce, reshape, reshape_like, same_shape_binary, slice, squeeze, stack, subscript, sum, sum_like, times,
+    transpose, unary,
 };
 use mind_shape::{DType, Type, TypeResult, UNKNOWN};
 
@@ -79,7 +80,7 @@ fn operators_and_products() {
             check([a, b], |[a, b]| rules::at(a, b));
             check([a, b], |[a, b]| dot(a, b));
             check([a, b], |[a, b]| matmul(a, b));
-            check([a, b], |[a, b]| alike(Takes::Floats, a, b));
+            check([a, b], |[a, b]| same_shape_binary(Takes::Floats, a, b));
             check([a, b], |[a, b]| sum_like(a, b));
             check([a, b], |[a, b]| broadcast_like(a, b));
             check([a, b], |[a, b]| reshape_like(a, b));
@@ -265,7 +266,10 @@ fn extents_that_are_known_are_kept() {
     assert_eq!(known(squeeze(f32s(&[UNKNOWN, 1]), None)), "f32[?]");
     assert_eq!(known(squeeze(f32s(&[UNKNOWN, 1]), Some(&[0]))), "f32[1]");
     assert_eq!(known(expect(f32s(&[UNKNOWN, 1]), f32s(&[2, UNKNOWN]))), "f32[2, 1]");
-    assert_eq!(known(alike(Takes::Floats, f32s(&[UNKNOWN, 1]), f32s(&[2, UNKNOWN]))), "f32[2, 1]");
+    assert_eq!(
+        known(same_shape_binary(Takes::Floats, f32s(&[UNKNOWN, 1]), f32s(&[2, UNKNOWN]))),
+        "f32[2, 1]"
+    );
     assert_eq!(known(broadcast_like(f32s(&[3]), f32s(&[UNKNOWN, UNKNOWN]))), "f32[?, 3]");
 }
 

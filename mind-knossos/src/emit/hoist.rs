@@ -211,11 +211,12 @@ impl Writer<'_> {
             done.push(base.clone());
             let of_base: Vec<&Use> = uses.iter().filter(|other| other.base == *base).collect();
             let same = |own: &RowIndex| own.members == index.members;
-            let alike = of_base.iter().all(|other| other.place.as_ref().is_some_and(|(_, own)| same(own)));
+            let have_one_index =
+                of_base.iter().all(|other| other.place.as_ref().is_some_and(|(_, own)| same(own)));
             let like = self.likes.get(base).cloned();
             let sure = of_base.iter().any(|other| other.always)
                 || like.as_ref().is_some_and(|like| self.row_of(like, &index.members).is_some());
-            if !alike || !sure {
+            if !have_one_index || !sure {
                 continue;
             }
             let (row, variable) = (self.fresh("h"), self.fresh("t"));

@@ -82,7 +82,7 @@ impl Writer<'_> {
                     Check::Sizes(name) => format!("the tensors of `{name}` have different sizes"),
                 };
                 let condition = self.get(operands[0]).text().to_owned();
-                self.learn(operands[0]);
+                self.assume_equal_sizes(operands[0]);
                 self.line(format!("if !{condition} {{ return Err({}.failure({message:?})); }}", self.at()));
                 Repr::unit()
             }
@@ -213,7 +213,7 @@ impl Writer<'_> {
     }
 
     /// Records that two sizes are equal after an assertion of it.
-    fn learn(&mut self, condition: ValueId) {
+    fn assume_equal_sizes(&mut self, condition: ValueId) {
         let Some(made) = self.made[condition.index()].filter(|made| made.operation == Operation::Equal)
         else {
             return;
@@ -391,7 +391,7 @@ impl Writer<'_> {
             let repr = self.get(*operand).clone();
             if matches!(self.kinds.program.types.get(self.body.ty(*operand)), Type::Accumulator(_)) {
                 for leaf in repr.leaves() {
-                    arguments.push(self.lend(leaf));
+                    arguments.push(self.accumulator_argument(leaf));
                 }
             } else {
                 let tree = self.tree_of(*operand);

@@ -134,7 +134,7 @@ impl Writer<'_> {
     }
 
     /// An argument through which a callee adds to a part.
-    pub(super) fn lend(&mut self, leaf: &Leaf) -> String {
+    pub(super) fn accumulator_argument(&mut self, leaf: &Leaf) -> String {
         let Leaf::AccumulatorPart(place) = leaf else { unreachable!("an accumulator is lent") };
         let Target { text, is_view } = self.navigate(place);
         match &place.kind {

@@ -104,22 +104,22 @@ impl Node {
     }
 
     /// Adds the expressions in it that have the type `ty`, outer ones first.
-    fn alike<'n>(&'n self, ty: &Ty, found: &mut Vec<&'n Self>) {
+    fn parts_of_type<'n>(&'n self, ty: &Ty, found: &mut Vec<&'n Self>) {
         for part in self.parts() {
             if part.ty.to_string() == ty.to_string() {
                 found.push(part);
             }
-            part.alike(ty, found);
+            part.parts_of_type(ty, found);
         }
     }
 
     /// Adds copies of this expression in which the expression at `position` is replaced by another one.
     fn replacements(&self, mut position: usize, found: &mut Vec<Self>) {
         if position == 0 {
-            let mut alike = Vec::new();
-            self.alike(&self.ty, &mut alike);
+            let mut of_same_type = Vec::new();
+            self.parts_of_type(&self.ty, &mut of_same_type);
             found.push(Self::shortest(&self.ty));
-            found.extend(alike.into_iter().take(6).cloned());
+            found.extend(of_same_type.into_iter().take(6).cloned());
             return;
         }
         position -= 1;

@@ -102,7 +102,12 @@ impl Imports {
 
     /// The `use` items, and the chain of calls, which passes the tokens of `program` and the sources to the macro `end`
     /// of the facade: [`Linked`].
-    pub(crate) fn ask(&self, root: &Root, program: TokenStream, end: &str) -> (&TokenStream, TokenStream) {
+    pub(crate) fn call_chain(
+        &self,
+        root: &Root,
+        program: TokenStream,
+        end: &str,
+    ) -> (&TokenStream, TokenStream) {
         let (mut steps, names) = (self.aliases.iter().flatten(), self.names());
         let first = steps.next();
         let (macros, end) = (root.macros(), format_ident!("{end}"));
@@ -152,7 +157,7 @@ pub(crate) fn stacks_of_imports(
     Some(uses.collect())
 }
 
-/// The input of the macro at the end of the chain of [`Imports::ask`]:
+/// The input of the macro at the end of the chain of [`Imports::call_chain`]:
 /// `[] [$crate] { program } [names] (f hash version) { package } …`.
 pub(crate) struct Linked {
     pub(crate) root: Root,

@@ -1,6 +1,6 @@
 //! Numbers that are computed from extents, as far as these are known: `4 * H`.
 
-use super::{Takes, fail, from_end, taken};
+use super::{Takes, check_dtype, fail, from_end};
 use crate::{
     failure::{Problem, TypeResult},
     ty::{Type, UNKNOWN},
@@ -167,7 +167,7 @@ pub(super) const fn has_later(shape: &[i64]) -> bool {
 /// # Errors
 /// E2005 if that is the type of truth values.
 pub const fn number_like<'a>(like: Type) -> TypeResult<'a> {
-    match taken(Takes::Numbers, like, 0) {
+    match check_dtype(Takes::Numbers, like, 0) {
         Ok(()) => Ok(Type::scalar(like.dtype())),
         Err(failure) => Err(failure),
     }

@@ -104,7 +104,7 @@ pub const fn binary<'a>(takes: Takes, gives: Gives, a: Type, b: Type) -> TypeRes
 const fn broadcast_binary<'a>(takes: Takes, a: Type, b: Type) -> TypeResult<'a> {
     attempt!(same_dtype(a, b));
     let dims = attempt!(broadcast_dims(Dims::NONE, a.dims(), b.dims()));
-    attempt!(taken(takes, a, 0));
+    attempt!(check_dtype(takes, a, 0));
     dims.typed(a.dtype())
 }
 
@@ -114,7 +114,7 @@ const fn broadcast_binary<'a>(takes: Takes, a: Type, b: Type) -> TypeResult<'a> 
 /// E2005 for an element type that is not accepted.
 #[inline]
 pub const fn unary<'a>(takes: Takes, gives: Gives, x: Type) -> TypeResult<'a> {
-    attempt!(taken(takes, x, 0));
+    attempt!(check_dtype(takes, x, 0));
     Ok(gives.of(x))
 }
 
@@ -124,7 +124,7 @@ pub const fn unary<'a>(takes: Takes, gives: Gives, x: Type) -> TypeResult<'a> {
 /// E2005 if the condition does not hold truth values; E2004 if the element types of the others differ; E3001 if shapes
 /// do not broadcast.
 pub const fn choice<'a>(condition: Type, a: Type, b: Type) -> TypeResult<'a> {
-    attempt!(taken(Takes::Truths, condition, 0));
+    attempt!(check_dtype(Takes::Truths, condition, 0));
     if !a.dtype().is(b.dtype()) {
         return fail(Problem::MixedAmong { operands: [1, 2] });
     }
@@ -143,9 +143,9 @@ pub const fn choice<'a>(condition: Type, a: Type, b: Type) -> TypeResult<'a> {
 ///
 /// # Errors
 /// E2004 for different element types; E2005 for an element type that is not accepted; E3003 if the shapes differ.
-pub const fn alike<'a>(takes: Takes, a: Type, b: Type) -> TypeResult<'a> {
+pub const fn same_shape_binary<'a>(takes: Takes, a: Type, b: Type) -> TypeResult<'a> {
     attempt!(same_dtype(a, b));
-    attempt!(taken(takes, a, 0));
+    attempt!(check_dtype(takes, a, 0));
     match merged(a, b) {
         Some(ty) => Ok(ty),
         None => fail(Problem::ShapesDiffer { operands: [0, 1] }),
@@ -153,7 +153,7 @@ pub const fn alike<'a>(takes: Takes, a: Type, b: Type) -> TypeResult<'a> {
 }
 
 /// Returns E2005 for an element type that is not accepted.
-pub(super) const fn taken<'a>(takes: Takes, x: Type, operand: usize) -> Result<(), Failure<'a>> {
+pub(super) const fn check_dtype<'a>(takes: Takes, x: Type, operand: usize) -> Result<(), Failure<'a>> {
     if takes.admits(x.dtype()) { Ok(()) } else { fail(Problem::NotTaken { operand, takes }) }
 }
 

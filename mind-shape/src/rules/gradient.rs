@@ -3,7 +3,7 @@
 //! the program.
 
 use super::{
-    Dims, Padding, Subscript, Takes, at, broadcast, conv2d, elementwise::taken, fail, gather, merged,
+    Dims, Padding, Subscript, Takes, at, broadcast, conv2d, elementwise::check_dtype, fail, gather, merged,
     same_dtype, slice, subscript, take_along,
 };
 use crate::{
@@ -130,7 +130,7 @@ pub const fn scatter_slice<'a>(
 /// # Errors
 /// E4011 for indices that are not integers; E3003 if `dy` does not have the shape of the gathered rows.
 pub const fn gather_back<'a>(dy: Type, indices: Type, table: Type) -> TypeResult<'a> {
-    attempt!(taken(Takes::Numbers, table, 2));
+    attempt!(check_dtype(Takes::Numbers, table, 2));
     back(dy, gather(table, indices), table)
 }
 
@@ -140,7 +140,7 @@ pub const fn gather_back<'a>(dy: Type, indices: Type, table: Type) -> TypeResult
 /// # Errors
 /// E3003 if `dy` does not have the shape of the selected elements.
 pub const fn take_along_back<'a>(dy: Type, indices: Type, x: Type, axis: i64) -> TypeResult<'a> {
-    attempt!(taken(Takes::Numbers, x, 2));
+    attempt!(check_dtype(Takes::Numbers, x, 2));
     back(dy, take_along(x, indices, axis), x)
 }
 

@@ -1,6 +1,6 @@
 //! Tensors joined into one, and the parts of joined tensors.
 
-use super::{Dims, Takes, agree, elementwise::taken, fail, from_end, merged, position_of};
+use super::{Dims, Takes, agree, elementwise::check_dtype, fail, from_end, merged, position_of};
 use crate::{
     failure::{Problem, TypeResult},
     ty::{Type, UNKNOWN},
@@ -125,7 +125,7 @@ pub const fn pad<'a>(x: Type, low: &[i64], high: &[i64]) -> TypeResult<'a> {
         });
         axis += 1;
     }
-    attempt!(taken(Takes::Numbers, x, 0));
+    attempt!(check_dtype(Takes::Numbers, x, 0));
     dims.typed(x.dtype())
 }
 

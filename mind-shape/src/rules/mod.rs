@@ -34,8 +34,8 @@ pub use arrangement::{
 pub use contract::{Elements, Pattern, Tie, has_extent, matches, same_elements, same_leading};
 pub use convolution::{Padding, conv2d};
 pub use dims::{LATER, List, as_bound, as_extent, extent_of, floored, has_axis, number_like, sum, times};
-use elementwise::taken;
-pub use elementwise::{Gives, Takes, alike, binary, choice, unary};
+use elementwise::check_dtype;
+pub use elementwise::{Gives, Takes, binary, choice, same_shape_binary, unary};
 pub use gradient::{
     broadcast_like, conv2d_grad_filter, conv2d_grad_input, converted_like, differentiable, gather_back,
     product_grad_lhs, product_grad_rhs, reshape_like, scatter_slice, scatter_subscript, seed, sum_like,
@@ -133,7 +133,7 @@ const fn same_dtype<'a>(a: Type, b: Type) -> Result<(), Failure<'a>> {
 /// Returns E2004 unless both operands have one element type, and E2005 unless that type is numeric.
 const fn same_numbers<'a>(a: Type, b: Type) -> Result<(), Failure<'a>> {
     attempt!(same_dtype(a, b));
-    taken(Takes::Numbers, a, 0)
+    check_dtype(Takes::Numbers, a, 0)
 }
 
 /// The extent to which two extents broadcast; `None` if they do not broadcast.

@@ -1,6 +1,6 @@
 //! Reductions over axes.
 
-use super::{Dims, Takes, alike, check_axes, elementwise::taken, fail, names, position_of};
+use super::{Dims, Takes, check_axes, elementwise::check_dtype, fail, names, position_of, same_shape_binary};
 use crate::{
     DType,
     failure::{Problem, TypeResult},
@@ -27,7 +27,7 @@ pub const fn reduce<'a>(takes: Takes, x: Type, axes: Option<&'a [i64]>, keepdims
             return fail(Problem::NoAxis);
         }
     }
-    attempt!(taken(takes, x, 0));
+    attempt!(check_dtype(takes, x, 0));
     let reduced = reduced(x.rank(), axes);
     let (mut dims, mut axis) = (Dims::NONE, 0);
     while axis < x.rank() {
@@ -56,7 +56,7 @@ pub const fn arg<'a>(x: Type, axes: Option<&'a [i64]>, keepdims: bool) -> TypeRe
 /// E3004 for an axis out of range; E2005 for an element type that is not accepted.
 pub const fn along<'a>(takes: Takes, x: Type, axis: i64) -> TypeResult<'a> {
     attempt!(position_of(axis, x.rank()));
-    attempt!(taken(takes, x, 0));
+    attempt!(check_dtype(takes, x, 0));
     Ok(x)
 }
 
@@ -72,10 +72,10 @@ pub const fn positions_along<'a>(x: Type, axis: i64) -> TypeResult<'a> {
 /// A linear recurrence along an axis, with factors and summands.
 ///
 /// # Errors
-/// E3004 for an axis out of range; the errors of [`alike`] for floats.
+/// E3004 for an axis out of range; the errors of [`same_shape_binary`] for floats.
 pub const fn recurrence<'a>(a: Type, b: Type, axis: i64) -> TypeResult<'a> {
     attempt!(position_of(axis, a.rank()));
-    alike(Takes::Floats, a, b)
+    same_shape_binary(Takes::Floats, a, b)
 }
 
 /// The axes that a reduction removes from an operand of this rank. `axes` must be valid.

@@ -25,7 +25,11 @@ use crate::surface::lower::values::{Lowered, Stop, Value};
 use crate::written::{ExtentRef, expanded};
 
 impl Operations for ExpressionLowering<'_> {
-    fn beside(&mut self, (literal, _): (LiteralId, ExprId), typed: TypedOperand<NodeId>) -> Lowered<NodeId> {
+    fn literal_beside(
+        &mut self,
+        (literal, _): (LiteralId, ExprId),
+        typed: TypedOperand<NodeId>,
+    ) -> Lowered<NodeId> {
         self.materialise(literal, DTypeSource::Beside(typed))
     }
 
@@ -248,7 +252,7 @@ impl ExpressionLowering<'_> {
             let message =
                 format!("an index must be an integer known at compile time, found {}", self.describe(place));
             return Err(Diag::new(Code::E2001, self.site(place), message)
-                .help(self.picked(base, place))
+                .help(self.picked_help(base, place))
                 .into());
         }
         self.dim_attribute(place).map_err(|stop| self.not_a_list(base, place, stop))

@@ -157,7 +157,7 @@ impl ExpressionLowering<'_> {
                         site,
                         is_operator: false,
                     };
-                    self.beside((*id, cotangent), typed)?
+                    self.literal_beside((*id, cotangent), typed)?
                 }
                 seed => self.structure(seed, cotangent)?.nodes()[0],
             };

@@ -60,12 +60,10 @@ impl Pullbacks for ExpressionLowering<'_> {
             (Value::Tensor(node), Value::Tensor(_)) => vec![*node],
             (Value::Literal(id), Value::Tensor(other)) => {
                 let (other, other_expr, label) = (*other, at, "pullback");
-                vec![
-                    self.beside(
-                        (*id, at),
-                        TypedOperand { other, other_expr, label, site, is_operator: false },
-                    )?,
-                ]
+                vec![self.literal_beside(
+                    (*id, at),
+                    TypedOperand { other, other_expr, label, site, is_operator: false },
+                )?]
             }
             (Value::Poison, _) => return Err(Stop::Poisoned),
             (

@@ -26,7 +26,7 @@ use crate::ty::Type;
 use crate::written::ExtentRef;
 
 impl Records for ExpressionLowering<'_> {
-    fn given(
+    fn convert_field(
         &mut self,
         found: &Value<NodeId>,
         structure: &Structure,
@@ -182,7 +182,7 @@ impl ExpressionLowering<'_> {
             && let Some(place) = self.places.remove(&base)
         {
             let defined = match self.dims().state(name) {
-                Some(state) if state.given(written).is_none() => {
+                Some(state) if state.value_of_parameters(written).is_none() => {
                     return Err(self.unknown_parameters(name, base).into());
                 }
                 Some(state) => self.given_state(name, &state, written, None)?,

@@ -73,7 +73,7 @@ impl Templates for ExpressionLowering<'_> {
             (_, Some(DeducedFrom { tensor: other, argument: other_expr, .. })) => {
                 let (label, site) = ("argument", self.site(argument));
                 let typed = TypedOperand { other, other_expr, label, site, is_operator: false };
-                self.beside((literal, argument), typed)
+                self.literal_beside((literal, argument), typed)
             }
             (_, None) => self.tensor(argument, None),
         }
@@ -129,7 +129,7 @@ impl Templates for ExpressionLowering<'_> {
         expr: ExprId,
         (like, field): (NodeId, &str),
     ) -> Lowered<NodeId> {
-        let value = self.given(result, &Structure::Value(ty), expr, &label)?;
+        let value = self.convert_field(result, &Structure::Value(ty), expr, &label)?;
         let Value::Tensor(node) = value else { return Err(Stop::Poisoned) };
         let others = vec![(like, format!("field `{field}`"))];
         let contract = Contract { label, pattern: String::new(), demand: Demand::Type, others };

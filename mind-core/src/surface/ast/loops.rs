@@ -34,7 +34,7 @@ pub struct LoopOptions {
 
 impl LoopOptions {
     /// The options of a loop of this kind that are not given, each with an example of its value.
-    pub(crate) fn left(&self, kind: LoopKind) -> Vec<(&'static str, &'static str)> {
+    pub(crate) fn missing_options(&self, kind: LoopKind) -> Vec<(&'static str, &'static str)> {
         let all = [
             (self.reverse.is_none(), ("reverse", "true")),
             (self.checkpoint.is_none(), ("checkpoint", "16")),

@@ -60,7 +60,7 @@ pub(super) fn scan(text: &str) -> Vec<Raw<'_>> {
             Some(')' | ']' | '}') => (TokenKind::Close, 1),
             Some('0'..='9') => (TokenKind::Literal, number(rest)),
             Some('"' | '\'') => (TokenKind::Literal, quoted(rest, 0)),
-            Some(char) if char == '_' || is_xid_start(char) => worded(rest),
+            Some(char) if char == '_' || is_xid_start(char) => scan_word(rest),
             Some(char) => (TokenKind::Sign, char.len_utf8()),
         };
         let at = text.len() - rest.len();
@@ -120,7 +120,7 @@ fn block_comment(text: &str) -> usize {
 }
 
 /// The kind and length of a word, or of a literal or raw name that begins like one.
-fn worded(text: &str) -> (TokenKind, usize) {
+fn scan_word(text: &str) -> (TokenKind, usize) {
     let end = word(text);
     let behind = text.as_bytes().get(end);
     match (&text[..end], behind) {

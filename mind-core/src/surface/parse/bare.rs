@@ -13,8 +13,8 @@ impl Parser<'_> {
     /// Reads an expression to the end of the input.
     pub(super) fn expression(&mut self, imports: Vec<Import>) -> Expression {
         self.among_rust = true;
-        let start = self.here();
-        let late = self.late();
+        let start = self.current_site();
+        let late = self.take_late();
         let body = self.expression_body().unwrap_or_default();
         // After an error, the rest has not been read.
         let read = body.tail.is_some_and(|tail| !matches!(body[tail].kind, NodeKind::Unread));
@@ -59,7 +59,7 @@ impl Parser<'_> {
     }
 
     /// Reads `late:`. A variable named `late` with a type after it is written `(late): f32`.
-    fn late(&mut self) -> bool {
+    fn take_late(&mut self) -> bool {
         let before = (self.cursor, self.last_span());
         if self.take_word("late").is_some() && self.take(":").is_some() {
             return true;
@@ -79,7 +79,7 @@ impl Parser<'_> {
 
     /// Enters a block of the language.
     pub(super) fn enter_block(&mut self) -> State {
-        let open = self.here();
+        let open = self.current_site();
         self.push(NodeKind::Open, open);
         self.enter(Delimiter::Brace, LevelKind::Block { statement: None })
     }

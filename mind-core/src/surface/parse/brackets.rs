@@ -195,7 +195,7 @@ impl Parser<'_> {
     }
 
     fn subscript_start(&mut self) -> Result<State, Diag> {
-        let first = self.here();
+        let first = self.current_site();
         self.set_part(first, SubscriptPart::Start);
         if let LevelKind::Subscripts { foreign, .. } = &mut self.level().kind {
             foreign.colon = false;
@@ -213,7 +213,7 @@ impl Parser<'_> {
     fn take_colon(&mut self) -> bool {
         let colon = self.take(":");
         if let Some(site) = colon {
-            self.foreign(site, ":");
+            self.note_foreign(site, ":");
             if let LevelKind::Subscripts { foreign, .. } = &mut self.level().kind {
                 foreign.colon = true;
             }
@@ -225,12 +225,12 @@ impl Parser<'_> {
     fn take_colons(&mut self) -> bool {
         let colons = self.take("::");
         if let Some(site) = colons {
-            self.foreign(site, "::");
+            self.note_foreign(site, "::");
         }
         colons.is_some()
     }
 
-    fn foreign(&mut self, site: Site, found: &'static str) {
+    fn note_foreign(&mut self, site: Site, found: &'static str) {
         if let LevelKind::Subscripts { foreign, .. } = &mut self.level().kind {
             foreign.found.get_or_insert((site, found));
         }
@@ -252,7 +252,7 @@ impl Parser<'_> {
 
     fn behind_dots(&mut self, first: Site, start: Option<ExprId>) -> Result<State, Diag> {
         if self.take(".").is_some() {
-            self.foreign(first.to(self.before()), "...");
+            self.note_foreign(first.to(self.before()), "...");
         }
         if self.at_end() || [",", ";", ":"].iter().any(|end| self.at(end)) {
             return self.behind_end(first, start, None);
@@ -266,7 +266,7 @@ impl Parser<'_> {
             self.set_part(first, SubscriptPart::Step { start, end });
             return Ok(State::Operand);
         }
-        let again = self.take("..").inspect(|site| self.foreign(*site, ".."));
+        let again = self.take("..").inspect(|site| self.note_foreign(*site, ".."));
         if again.is_some() || self.take_colon() {
             if !self.at_end() && !self.at(",") {
                 self.set_part(first, SubscriptPart::Step { start, end });
@@ -302,7 +302,7 @@ impl Parser<'_> {
             SubscriptPart::Start if self.take_colons() => self.behind_colons(first, Some(operand.id)),
             SubscriptPart::Start => match self.take("..=") {
                 Some(site) => {
-                    self.foreign(site, "..=");
+                    self.note_foreign(site, "..=");
                     if let LevelKind::Subscripts { subscripts, foreign, .. } = &mut self.level().kind {
                         foreign.inclusive.push(subscripts.len());
                     }
@@ -313,7 +313,7 @@ impl Parser<'_> {
                     let Some(found) = self.new_axis(operand.id) else {
                         return self.subscript(first, SubscriptKind::At(operand.id));
                     };
-                    self.foreign(operand.site, found);
+                    self.note_foreign(operand.site, found);
                     self.subscript(first, SubscriptKind::New)
                 }
             },

@@ -73,7 +73,7 @@ impl Parser<'_> {
     /// Reads `a`, `zero_ok self.a` or `(a, self.b)`.
     fn wrt_places(&mut self) -> Result<(Vec<WrtPlace>, bool, Site), Diag> {
         if !self.at_group(Delimiter::Parenthesis) {
-            let start = self.here();
+            let start = self.current_site();
             let place = self.wrt_place()?;
             return Ok((vec![place], false, start.to(self.before())));
         }

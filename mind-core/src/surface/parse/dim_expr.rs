@@ -13,7 +13,7 @@ impl Parser<'_> {
     /// Reads an extent.
     pub(super) fn dim_expr(&mut self) -> Result<DimExpr, Diag> {
         let mut steps = Vec::new();
-        let start = self.here();
+        let start = self.current_site();
         self.dim_sum(&mut steps)?;
         Ok(DimExpr { steps, site: start.to(self.before()) })
     }

@@ -368,7 +368,7 @@ impl<'a> Parser<'a> {
         if let Some(fields) = self.tuple_fields(base)? {
             return Ok(State::Behind(fields));
         }
-        let here = self.here();
+        let here = self.current_site();
         if let Some(operator) = ["*", "/", "**", "^", "+", "-"].into_iter().find(|operator| self.at(operator))
         {
             let base = self.operand_text(base);

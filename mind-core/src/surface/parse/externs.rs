@@ -24,7 +24,7 @@ fn are_docs(attributes: &TokenStream) -> bool {
 impl Parser<'_> {
     /// Reads `extern fn cells::cell(x: f64[8]) -> f64[8];`.
     pub(super) fn external(&mut self, head: &ItemHead, block: &mut Block) -> Result<(), Diag> {
-        let start = self.here();
+        let start = self.current_site();
         if let Some(gradient) = &head.gradient {
             let message = "found `#[grad(…)]` before `extern`, expected it before `fn`";
             return Err(Diag::new(Code::E1007, gradient.site, message));

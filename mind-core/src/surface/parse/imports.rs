@@ -39,7 +39,7 @@ impl Parser<'_> {
     /// Reads the rest of a path: segments and a name, or trees in braces. Restores `path` at the end.
     fn import_tree(&mut self, path: &mut Vec<TokenTree>, imports: &mut Vec<Import>) -> Result<(), Diag> {
         let before = path.len();
-        let start = self.here();
+        let start = self.current_site();
         loop {
             if self.at_group(Delimiter::Brace) {
                 self.list(Delimiter::Brace, "`{`", "`,` or `}`", |parser| parser.import_tree(path, imports))?;

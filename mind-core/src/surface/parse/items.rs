@@ -122,7 +122,7 @@ impl Parser<'_> {
 
     /// Reads a single function.
     pub(super) fn lone_function(&mut self) -> Option<Function> {
-        let start = (self.here(), self.cursor);
+        let start = (self.current_site(), self.cursor);
         self.take_word("fn");
         let name = self.name("a function name");
         let function = name.and_then(|name| self.function(ItemHead::default(), name, start));
@@ -130,7 +130,7 @@ impl Parser<'_> {
     }
 
     fn item(&mut self, block: &mut Block) -> Result<(), Diag> {
-        let first = self.here();
+        let first = self.current_site();
         let mut head = self.head()?;
         if self.at_word("struct") {
             return self.struct_item(head, block);
@@ -150,7 +150,7 @@ impl Parser<'_> {
         if self.at_word("extern") {
             return self.external(&head, block);
         }
-        let (start, from) = (self.here(), self.cursor);
+        let (start, from) = (self.current_site(), self.cursor);
         if self.take_word("fn").is_none() {
             // Whatever item it should be, its name is known.
             let named = self.cursor.ident().and_then(|(_, behind)| behind.ident());
@@ -314,7 +314,7 @@ impl Parser<'_> {
     }
 
     fn parameter(&mut self) -> Result<Parameter, Diag> {
-        let start = self.here();
+        let start = self.current_site();
         if self.at_word("self") {
             return Err(self.unexpected(PARAMETER).help("pass the fields as parameters"));
         }
@@ -347,7 +347,7 @@ impl Parser<'_> {
 
     /// Reads `|x: f32[3]| -> f32[3]`.
     pub(super) fn closure_signature(&mut self) -> Result<(Vec<Parameter>, Option<TypeExpr>, Site), Diag> {
-        let start = self.here();
+        let start = self.current_site();
         let mut parameters = Vec::new();
         if self.take("||").is_none() {
             self.expect("|")?;
@@ -410,7 +410,7 @@ impl Parser<'_> {
             self.unexpected(KINDS).help(format!("declare it as `const {name}: {meant} = …;`"))
         })?;
         self.expect("=")?;
-        let start = self.here();
+        let start = self.current_site();
         let value = self.plain_value()?;
         let site = start.to(self.before());
         self.expect(";")?;
@@ -487,7 +487,7 @@ impl Parser<'_> {
     /// Reads the inside of `#[…]`.
     fn attribute(&mut self) -> Result<Attribute, Diag> {
         let expected = "`grad`, a doc comment or a lint attribute";
-        let here = self.here();
+        let here = self.current_site();
         let name = self.name(expected)?;
         if name == "grad" {
             let wrt = self.gradient_attribute()?;

@@ -25,7 +25,7 @@ pub(super) enum Keyword {
 impl Parser<'_> {
     /// Reads a loop or an `if` up to its first expression.
     pub(super) fn enter_loop(&mut self, keyword: Keyword) -> Result<State, Diag> {
-        let start = self.here();
+        let start = self.current_site();
         let (kind, part) = match keyword {
             Keyword::Loop(kind) => {
                 self.take_word(kind.name());
@@ -189,7 +189,7 @@ impl Parser<'_> {
             unreachable!("the caller has seen the loop")
         };
         while self.take(",").is_some() {
-            let left = head.options.left(kind);
+            let left = head.options.missing_options(kind);
             let Some(option) = left.iter().find(|option| self.take_word(option.0).is_some()) else {
                 let left: Vec<_> = left.iter().map(|(name, value)| format!("`{name} = {value}`")).collect();
                 return Err(self.unexpected(&match left.split_last() {

@@ -25,7 +25,7 @@ impl<'a> Parser<'a> {
             return self.body(LevelKind::Expression, State::BlockOrOperand);
         }
         // Reads as if braces were written around the whole.
-        let open = self.here();
+        let open = self.current_site();
         self.push(NodeKind::Open, open);
         self.block_body()
     }

@@ -111,7 +111,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The site of the next token, or of the last one at the end.
-    pub(super) fn here(&self) -> Site {
+    pub(super) fn current_site(&self) -> Site {
         match self.peek_operator() {
             Some((_, site, _)) => site,
             None if self.at_end() && self.closing.is_empty() => Site::token(self.last),
@@ -190,7 +190,7 @@ impl<'a> Parser<'a> {
             | Unexpected::Other(_)
             | Unexpected::End => help,
         };
-        let diag = Diag::new(Code::E1007, self.here(), format!("found {found}, expected {expected}"));
+        let diag = Diag::new(Code::E1007, self.current_site(), format!("found {found}, expected {expected}"));
         match help {
             Some(help) => diag.help(help),
             None => diag,

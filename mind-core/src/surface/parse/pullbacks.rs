@@ -12,7 +12,7 @@ impl Parser<'_> {
     ///
     /// Returns `None` if the body is missing or the pullback has an error, which has been reported.
     pub(super) fn with_pullback(&mut self, body: Option<Body>, parameters: &[&Ident]) -> Option<Body> {
-        let start = self.here();
+        let start = self.current_site();
         let Some(word) = self.take_word("pullback") else { return body };
         let names = self.group(
             Delimiter::Parenthesis,

@@ -28,7 +28,7 @@ impl Parser<'_> {
         if self.at_end() {
             return self.leave_block(None);
         }
-        let (start, first) = (self.nodes.len(), self.here());
+        let (start, first) = (self.nodes.len(), self.current_site());
         if self.at_word("const") {
             let diag = self.unexpected("a statement");
             self.names_lost = true;

@@ -18,7 +18,7 @@ const FIELD: &str = "a field such as `w: f32[2, 3]`";
 impl Parser<'_> {
     /// Reads `struct Dense<I, O> { w: f32[I, O] }`.
     pub(super) fn struct_item(&mut self, head: ItemHead, block: &mut Block) -> Result<(), Diag> {
-        let (start, from) = (self.here(), self.cursor);
+        let (start, from) = (self.current_site(), self.cursor);
         self.take_word("struct");
         if let Some(gradient) = head.gradient {
             let message = "found `#[grad(…)]` before `struct`, expected it before `fn`";
@@ -110,7 +110,7 @@ impl Parser<'_> {
             let message = "found `#[grad(…)]` before a field, expected it before `fn`";
             self.diags.push(Diag::new(Code::E1007, gradient.site, message));
         }
-        let start = self.here();
+        let start = self.current_site();
         let name = self.name(FIELD)?;
         if let Some(axes) = Transposed::of(&name.to_string()) {
             let message = format!("`{}` is a transpose, expected another field name", axes.symbol());

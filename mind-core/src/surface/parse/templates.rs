@@ -116,7 +116,7 @@ impl Parser<'_> {
 
     fn declared_class(&mut self) -> Result<DeclaredKind, Diag> {
         const CLASS: &str = "`float`, `int`, `num` or `params`";
-        let here = self.here();
+        let here = self.current_site();
         let name = self.name(CLASS)?;
         match ElementClass::of(&name.to_string()) {
             Some(class) => Ok(DeclaredKind::Elements(class)),
@@ -156,7 +156,7 @@ impl Parser<'_> {
 
     fn template_parameter(&mut self, declared: &[Declared]) -> Result<TemplateParameter, Diag> {
         const PARAMETER: &str = "a parameter such as `x: float[..]` or `const axis: axis = -1`";
-        let start = self.here();
+        let start = self.current_site();
         let is_constant = self.take_word("const").is_some();
         let name = self.name(PARAMETER)?;
         let takes = match (is_constant, self.take(":")) {
@@ -211,7 +211,7 @@ impl Parser<'_> {
     /// Reads `axis = -1`.
     fn constant_formal(&mut self) -> Result<Formal, Diag> {
         const KINDS: &str = "`axis`, `axes`, `dim`, `int`, `float` or `bool`";
-        let here = self.here();
+        let here = self.current_site();
         let name = self.name(KINDS)?;
         let kind = ConstantKind::ALL.into_iter().find(|kind| name == kind.name());
         let kind =
@@ -225,7 +225,7 @@ impl Parser<'_> {
 
     /// Reads `float[.., N]`.
     fn tensor_pattern(&mut self, declared: &[Declared]) -> Result<TensorPattern, Diag> {
-        let here = self.here();
+        let here = self.current_site();
         let name = self.name(PATTERN)?;
         let text = name.to_string();
         let variable = declared.iter().find(|variable| variable.name == name);
@@ -244,7 +244,7 @@ impl Parser<'_> {
         if self.at_group(Delimiter::Bracket) {
             self.group(Delimiter::Bracket, PATTERN, |parser| {
                 while !parser.at_end() {
-                    let here = parser.here();
+                    let here = parser.current_site();
                     if parser.take("..").is_none() {
                         dims.push(parser.dim_expr()?);
                     } else if pack.is_some() || !dims.is_empty() {
@@ -267,7 +267,7 @@ impl Parser<'_> {
         if self.at_end() || self.at(",") {
             return Ok(Pack::Any);
         }
-        let here = self.here();
+        let here = self.current_site();
         let name = self.name("`,`, `]` or the name of leading dimensions")?;
         match declared.iter().any(|known| known.name == name && known.kind == DeclaredKind::Pack) {
             true => Ok(Pack::Named(name)),

@@ -190,7 +190,7 @@ impl Parser<'_> {
             let ((targets, tuple), site) = self.group(Delimiter::Parenthesis, EXPECTED, Self::wrt_targets)?;
             return checked(Wrt { targets, tuple, site });
         }
-        let start = self.here();
+        let start = self.current_site();
         let target = self.wrt_target()?;
         Ok(Wrt { targets: vec![target], tuple: false, site: start.to(self.before()) })
     }

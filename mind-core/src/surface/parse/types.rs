@@ -37,7 +37,7 @@ impl Parser<'_> {
         }
         // The result type of a closure may be followed by its value in brackets.
         let is_declared = self.last_span().source_text().as_deref() == Some(":");
-        let here = self.here();
+        let here = self.current_site();
         let name = self.cursor.ident().map(|(ident, _)| ident.to_string());
         let dtype = match name.as_deref().map(|name| (name, DType::from_name(name))) {
             Some((_, Some(dtype))) => dtype,
@@ -100,7 +100,7 @@ impl Parser<'_> {
 
     /// Reads `Mlp`, `Dense<64, N>`, `layers::Dense<64, N>` or `Dense<64, N>[12]`.
     fn struct_type(&mut self) -> Result<TypeExpr, Diag> {
-        let here = self.here();
+        let here = self.current_site();
         let name = self.name_or_path(EXPECTED)?;
         let (dims, over) = self.type_arguments()?;
         let stacked = self.leading_axes()?;
@@ -128,7 +128,7 @@ impl Parser<'_> {
         if !self.at_type() {
             return Ok((self.dim_arguments()?, None));
         }
-        let here = self.here();
+        let here = self.current_site();
         let over = match self.cursor.ident().and_then(|(name, _)| DType::from_name(&name.to_string())) {
             Some(_) => self.type_expr()?,
             // A struct over parameters cannot itself be an argument, so types do not nest without bound.

@@ -17,7 +17,7 @@ use crate::ty::{Shape, Type};
 use crate::written::{Op, Own, Unresolved, each, resolve};
 
 impl Operations for BodyLowering<'_> {
-    fn beside(
+    fn literal_beside(
         &mut self,
         (literal, expr): (LiteralId, ExprId),
         typed: TypedOperand<ValueId>,

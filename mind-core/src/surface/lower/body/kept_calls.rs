@@ -36,8 +36,8 @@ impl<'a> BodyLowering<'a> {
         let outputs: Vec<ValueId> = value.leaves().into_iter().chain(versions).collect();
         let new = self.kept_call(&frame.name(), frame.form_data.start, inputs, outputs.clone(), leave);
         let moved: Moved = outputs.into_iter().zip(new).collect();
-        self.versions.iter_mut().for_each(|version| *version = renewed(version, &moved));
-        renewed(&value, &moved)
+        self.versions.iter_mut().for_each(|version| *version = with_new_values(version, &moved));
+        with_new_values(&value, &moved)
     }
 
     /// Moves the instructions from `start` on to the module of a call, if calls are kept. Returns the outputs after the
@@ -142,15 +142,15 @@ fn name_tensors(value: &Value, name: &str, names: &mut Vec<(ValueId, String)>) {
 }
 
 /// The value with the new values of its tensors.
-fn renewed(value: &Value, moved: &Moved) -> Value {
+fn with_new_values(value: &Value, moved: &Moved) -> Value {
     match value {
         Value::Tensor(tensor) => Value::Tensor(*moved.get(tensor).unwrap_or(tensor)),
         Value::Tuple(tuple) => {
-            let elements = tuple.elements.iter().map(|element| renewed(element, moved)).collect();
+            let elements = tuple.elements.iter().map(|element| with_new_values(element, moved)).collect();
             Value::tuple(elements).expect("it is as large as it was")
         }
         Value::Struct(record) => {
-            let fields = record.fields.iter().map(|field| renewed(field, moved)).collect();
+            let fields = record.fields.iter().map(|field| with_new_values(field, moved)).collect();
             Value::Struct(Record { ty: record.ty.clone(), fields })
         }
         Value::Poison | Value::Literal(_) | Value::Word(_) => value.clone(),

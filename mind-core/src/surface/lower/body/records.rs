@@ -57,7 +57,7 @@ impl Records for BodyLowering<'_> {
         Ok((dims, bindings.len() == definition.symbols.len()))
     }
 
-    fn given(&mut self, found: &Value, ty: &Structure, expr: ExprId, what: &str) -> Lowered<Value> {
+    fn convert_field(&mut self, found: &Value, ty: &Structure, expr: ExprId, what: &str) -> Lowered<Value> {
         let help = match (found, ty) {
             (Value::Tensor(tensor), Structure::Value(ty))
                 if self.builder.ty(*tensor).shape.get(1..).is_some_and(|rest| *rest == ty.shape[..]) =>

@@ -67,7 +67,7 @@ impl BodyLowering<'_> {
             Value::Struct(record) => (record.ty.counts().to_vec(), format!("a `{}`", record.ty)),
             _ => (self.builder.ty(leaves[0]).shape.to_vec(), self.builder.ty(leaves[0]).to_string()),
         };
-        let taken = self.taken(&Indexed { operand: (leaves[0], *base), axes, ty }, subscripts)?;
+        let taken = self.taken_ranges(&Indexed { operand: (leaves[0], *base), axes, ty }, subscripts)?;
         self.check_replaceable(part, subscripts, &taken)?;
         let spot = Spot::of(expr).label("replace");
         let mut replaced = Vec::new();

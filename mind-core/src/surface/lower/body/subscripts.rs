@@ -62,7 +62,7 @@ impl BodyLowering<'_> {
         let operand = (self.tensor(base, None)?, base);
         let ty = self.builder.ty(operand.0);
         let of = Indexed { operand, axes: ty.shape.to_vec(), ty: ty.to_string() };
-        let taken = self.taken(&of, subscripts)?;
+        let taken = self.taken_ranges(&of, subscripts)?;
         let spot = Spot::of(expr).label("index");
         let taken = self.part(&spot, operand, taken)?;
         let new = new_axes(subscripts);
@@ -101,7 +101,7 @@ impl BodyLowering<'_> {
         let value = Value::Struct(record.clone());
         let leaves = value.leaves();
         let of = Indexed { operand: (leaves[0], base), axes: counts, ty: format!("a `{}`", record.ty) };
-        let taken = self.taken(&of, subscripts)?;
+        let taken = self.taken_ranges(&of, subscripts)?;
         let spot = Spot::of(expr).label("index");
         let mut parts = Vec::new();
         for leaf in leaves {
@@ -157,7 +157,7 @@ impl BodyLowering<'_> {
     }
 
     /// The elements taken from each axis. Bounds are resolved, and checked as far as they are known.
-    pub(super) fn taken(&self, of: &Indexed, subscripts: &[Subscript]) -> Lowered<Vec<Taken>> {
+    pub(super) fn taken_ranges(&self, of: &Indexed, subscripts: &[Subscript]) -> Lowered<Vec<Taken>> {
         let axes = &of.axes;
         let written = subscripts.iter().filter(|subscript| is_of_axis(subscript)).count();
         let mut of_axes = (0..subscripts.len()).filter(|position| is_of_axis(&subscripts[*position]));
@@ -209,7 +209,9 @@ impl BodyLowering<'_> {
         }
         if let Value::Tensor(_) = self.values[place.index()] {
             let message = format!("an index must be a single integer, found {}", self.describe(place));
-            return Err(Diag::new(Code::E2001, site, message).help(self.picked(operand.1, place)).into());
+            return Err(Diag::new(Code::E2001, site, message)
+                .help(self.picked_help(operand.1, place))
+                .into());
         }
         let written = self.dim_attribute(place).map_err(|stop| self.not_a_list(operand.1, place, stop))?;
         let start = from_end(&written, extent);

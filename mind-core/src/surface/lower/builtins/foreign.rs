@@ -88,7 +88,7 @@ pub(crate) trait ForeignNames: ForeignReductions {
                 let is_unbiased = self.body().text(library).starts_with("torch");
                 diag.help(self.moment(name, arguments, Some(is_unbiased)))
             }
-            (None, Some(way)) => diag.help(self.way(way, arguments, false, expr)),
+            (None, Some(way)) => diag.help(self.replacement_help(way, arguments, false, expr)),
             (None, None) => match nearest(&name, builtins::names()) {
                 Some(near) => diag.help(format!("functions have no path: write `{near}(…)`")),
                 None => diag.help(format!("there is no `{name}` in the language: {}", NO_SUCH)),
@@ -108,7 +108,7 @@ pub(crate) trait ForeignNames: ForeignReductions {
     }
 
     /// The help for a subscript that is a tensor. `gather` picks rows by index; elements are not picked by a condition.
-    fn picked(&self, base: ExprId, place: ExprId) -> String {
+    fn picked_help(&self, base: ExprId, place: ExprId) -> String {
         let (table, rows) = (self.short_text(base), self.short_text(place));
         let is_mask = match self.value(place) {
             Value::Tensor(tensor) => self.tensor_type(*tensor).is_some_and(|ty| ty.starts_with("bool")),
@@ -124,7 +124,7 @@ pub(crate) trait ForeignNames: ForeignReductions {
     fn not_a_list(&self, base: ExprId, place: ExprId, stop: Stop) -> Stop {
         match stop {
             Stop::Mistake(diag) if matches!(self.body()[place].kind, NodeKind::Array(_)) => {
-                diag.help(self.picked(base, place)).into()
+                diag.help(self.picked_help(base, place)).into()
             }
             Stop::Mistake(diag) if matches!(self.body()[place].kind, NodeKind::Tuple(_)) => {
                 let places = self.list(place);
@@ -155,7 +155,9 @@ pub(crate) trait ForeignNames: ForeignReductions {
             }
             let diag = no_function_of(&file.to_string(), &name, site);
             return match habits::function(&callee.name.to_string()) {
-                Some(way) if diag.help.is_none() => diag.help(self.way(way, arguments, method, expr)),
+                Some(way) if diag.help.is_none() => {
+                    diag.help(self.replacement_help(way, arguments, method, expr))
+                }
                 Some(_) | None if diag.help.is_some() => diag,
                 Some(_) | None => diag.help(format!(
                     "the documentation of `mind` lists the library's functions under `{file}`"
@@ -168,7 +170,7 @@ pub(crate) trait ForeignNames: ForeignReductions {
         let diag = Diag::new(Code::E2002, site, format!("undefined function `{name}`"));
         let way = if method { habits::method(&alone) } else { habits::function(&alone) };
         match (way, builtins::find(&alone)) {
-            (Some(way), _) => diag.help(self.way(way, arguments, method, expr)),
+            (Some(way), _) => diag.help(self.replacement_help(way, arguments, method, expr)),
             (None, Some(builtin)) if of_library => diag.help(without_path(builtin)),
             (None, _) => self.undefined_call((callee, arguments), diag, known),
         }
@@ -200,7 +202,13 @@ pub(crate) trait ForeignNames: ForeignReductions {
     }
 
     /// The help for a call of another library's function.
-    fn way(&self, way: Replacement, arguments: &[Argument], method: bool, expr: ExprId) -> String {
+    fn replacement_help(
+        &self,
+        way: Replacement,
+        arguments: &[Argument],
+        method: bool,
+        expr: ExprId,
+    ) -> String {
         match way {
             Replacement::Words(words) => words.to_owned(),
             Replacement::Named(name) => match builtins::find(name) {

@@ -33,7 +33,7 @@ type ByField<T> = (Structure, Vec<Value<T>>);
 /// Operations in a body.
 pub(crate) trait Operations: ReadCalls + Tensors {
     /// Converts a literal to a tensor of the element type of the operand beside it.
-    fn beside(
+    fn literal_beside(
         &mut self,
         literal: (LiteralId, ExprId),
         typed: TypedOperand<Self::Tensor>,
@@ -129,7 +129,7 @@ pub(crate) trait Operations: ReadCalls + Tensors {
         {
             return self.binary_literal(op, (*a, *b), operator, expr);
         }
-        let operands = self.alike(op.symbol(), Some(operator), &[lhs, rhs])?;
+        let operands = self.same_dtype_operands(op.symbol(), Some(operator), &[lhs, rhs])?;
         let operation = (operation_of(op), op.symbol());
         self.emit_operator(operation, Some(operator), &operands, expr).map(Value::Tensor)
     }
@@ -161,7 +161,7 @@ pub(crate) trait Operations: ReadCalls + Tensors {
 
     /// Converts operands to tensors of one element type: a literal gets that of the first operand that is a tensor. If
     /// it does not fit, the error is at the operator, or at the literal of a call.
-    fn alike(
+    fn same_dtype_operands(
         &mut self,
         label: &'static str,
         operator: Option<Site>,
@@ -172,7 +172,7 @@ pub(crate) trait Operations: ReadCalls + Tensors {
             (Value::Literal(literal), Some((other, other_expr))) => {
                 let (literal, site) = (*literal, operator.unwrap_or(self.site(*operand)));
                 let typed = TypedOperand { other, other_expr, label, site, is_operator: operator.is_some() };
-                Ok((self.beside((literal, *operand), typed)?, *operand))
+                Ok((self.literal_beside((literal, *operand), typed)?, *operand))
             }
             (_, _) => self.operand(*operand),
         };
@@ -259,7 +259,7 @@ pub(crate) trait Operations: ReadCalls + Tensors {
     ) -> Lowered<Value<Self::Tensor>> {
         let (before, alike) = operands.split_at(op.first_alike(operands.len()));
         let mut values = before.iter().map(|operand| self.operand(*operand)).collect::<Lowered<Vec<_>>>()?;
-        values.extend(self.alike(given.name, None, alike)?);
+        values.extend(self.same_dtype_operands(given.name, None, alike)?);
         self.emit_call(given, op, &values, operands).map(Value::Tensor)
     }
 

@@ -66,7 +66,7 @@ impl OptimiserState {
     }
 
     /// The first given value for a field that holds parameters.
-    pub(crate) fn given<'w>(&self, written: &'w [FieldValue]) -> Option<&'w FieldValue> {
+    pub(crate) fn value_of_parameters<'w>(&self, written: &'w [FieldValue]) -> Option<&'w FieldValue> {
         let parameters = self.item.fields.iter().filter(|field| self.is_parameters(field));
         parameters.into_iter().find_map(|field| written.iter().find(|given| given.name == field.name))
     }

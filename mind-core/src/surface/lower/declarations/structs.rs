@@ -53,7 +53,7 @@ pub(crate) fn structs(block: &ast::Block, dims: &mut DimNames, diags: &mut Diags
     let position =
         |name: &ast::Callee| block.structs.iter().position(|item| name.is_name() && item.name == name.name);
     let needs = |item: &ast::Struct| -> Vec<usize> {
-        let held = item.fields.iter().filter_map(|field| held(field.ty.as_ref()?));
+        let held = item.fields.iter().filter_map(|field| struct_of_field(field.ty.as_ref()?));
         held.filter_map(|name| position(&name)).collect()
     };
     let order = order(&block.structs.iter().map(needs).collect::<Vec<_>>());
@@ -87,7 +87,7 @@ pub(crate) fn structs(block: &ast::Block, dims: &mut DimNames, diags: &mut Diags
 }
 
 /// The struct that a field of this type holds. For a library struct, the struct over which it is generic.
-fn held(ty: &ast::TypeExpr) -> Option<ast::Callee> {
+fn struct_of_field(ty: &ast::TypeExpr) -> Option<ast::Callee> {
     match &ty.kind {
         TypeKind::Struct { name, dims, over, .. } => match states::over(name, dims, over.as_deref()) {
             Some(over) => match over.kind {
@@ -187,7 +187,7 @@ fn cycle_diag(block: &ast::Block, cycle: &[usize]) -> Diag {
     let site = |i: usize| {
         let next = &item(i + 1).name;
         let holds = |field: &&ast::Field| {
-            let held = field.ty.as_ref().and_then(held);
+            let held = field.ty.as_ref().and_then(struct_of_field);
             held.is_some_and(|name| name.is_name() && name.name == *next)
         };
         item(i).fields.iter().find(holds).map_or(Site::Nowhere, |field| field.site)

@@ -30,7 +30,7 @@ pub(crate) trait ReadLiterals: Expressions {
             return Err(self.is_a_shape(shape));
         }
         let (a, b) = (self.literals().get(lhs).clone(), self.literals().get(rhs).clone());
-        let class = a.class.meet(b.class);
+        let class = a.class.combined(b.class);
         let dtype = match (a.dtype, b.dtype) {
             (None, dtype) | (dtype, None) => Some(dtype),
             (Some(a), Some(b)) => (a == b).then_some(Some(a)),
@@ -114,7 +114,7 @@ pub(crate) trait ReadLiterals: Expressions {
             };
             let literal = self.literals().get(id);
             let own = literal.extents.clone().unwrap_or_default();
-            let both = class.meet(literal.class);
+            let both = class.combined(literal.class);
             if both.is_none() || dtype.zip(literal.dtype).is_some_and(|(a, b)| a != b) {
                 let first = elements.first().map_or_else(String::new, |first| self.text(*first));
                 let message = format!(

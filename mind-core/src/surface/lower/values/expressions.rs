@@ -195,7 +195,7 @@ pub(crate) trait Expressions {
                 }
             };
         }
-        let Some(given) = state.given(written) else {
+        let Some(given) = state.value_of_parameters(written) else {
             let names: Vec<_> = state.item.fields.iter().map(|field| format!("`{}`", field.name)).collect();
             let message = format!("`{name}` has the fields {}", names.join(", "));
             let site = written.first().map_or(name.site(), |field| Site::token(field.name.span()));

@@ -86,7 +86,7 @@ pub(crate) enum LiteralClass {
 
 impl LiteralClass {
     /// The class of arithmetic on both; `None` if the two do not combine.
-    pub(crate) fn meet(self, other: Self) -> Option<Self> {
+    pub(crate) fn combined(self, other: Self) -> Option<Self> {
         match (self, other) {
             (Self::Any, class) | (class, Self::Any) => Some(class),
             (Self::Extent, class @ (Self::Integer | Self::Float))
@@ -181,7 +181,7 @@ impl Literals {
         if !is_own || !(map == Map::SIGN || of().all(Literal::is_number)) {
             return None;
         }
-        let class = of().try_fold(LiteralClass::Any, |class, operand| class.meet(operand.class))?;
+        let class = of().try_fold(LiteralClass::Any, |class, operand| class.combined(operand.class))?;
         let class = match (class, row.takes(DType::I64)) {
             (LiteralClass::Truth, _) | (LiteralClass::Integer, false) => return None,
             (LiteralClass::Extent, false) => LiteralClass::Float,

@@ -21,7 +21,7 @@ pub(crate) trait Records: Tensors {
     }
 
     /// Converts the value of a field to its declared type.
-    fn given(
+    fn convert_field(
         &mut self,
         found: &Value<Self::Tensor>,
         ty: &Structure,
@@ -72,7 +72,7 @@ pub(crate) trait Records: Tensors {
             };
             let what = format!("field `{}` of `{name}`", field.name);
             let found = self.value(value).clone();
-            let given = self.given(&found, structure, value, &what);
+            let given = self.convert_field(&found, structure, value, &what);
             let given = given.map_err(|stop| stop.map(|diag| Self::at_declaration(diag, field)));
             fields.push(self.value_or_poison(given));
         }
