@@ -93,14 +93,14 @@ struct Level {
     done: Vec<TokenTree>,
     is_changed: bool,
     /// The open block.
-    block: Option<Block>,
+    block: Option<AngleBlock>,
     /// The blocks that have ended, on this level and in its brackets.
     found: Found,
     /// The index in `done` of the last block that became braces.
     braces: Option<usize>,
 }
 
-struct Block {
+struct AngleBlock {
     /// The `mind` of `mind!<`.
     name: Span,
     /// The `<`.
@@ -157,8 +157,15 @@ impl Level {
             match &mut self.block {
                 None => {
                     let (opener, start) = (tree.span(), self.done.len());
-                    let block =
-                        Block { name, opener, start, open: 1, inner: None, semicolon: None, generics: 0 };
+                    let block = AngleBlock {
+                        name,
+                        opener,
+                        start,
+                        open: 1,
+                        inner: None,
+                        semicolon: None,
+                        generics: 0,
+                    };
                     self.block = Some(block);
                     return;
                 }
@@ -233,7 +240,7 @@ impl Level {
     }
 
     /// Turns the block that ends here into `( … )`, or into `{ … }` if it consists of items.
-    fn close(&mut self, block: &Block, closer: Span) {
+    fn close(&mut self, block: &AngleBlock, closer: Span) {
         if let Some(inner) = block.inner {
             let message = "found `mind!<` inside another, expected an expression";
             let diag = Diag::new(Code::E1007, Site::token(inner), message);
@@ -254,7 +261,7 @@ impl Level {
     }
 
     /// Replaces a block without an end by an error, up to the end of its statement.
-    fn fail_unended(&mut self, block: &Block) {
+    fn fail_unended(&mut self, block: &AngleBlock) {
         let message = "found the end, expected `>` for this `mind!<`";
         let site = Site::Tokens { first: block.name, last: block.opener };
         let diag = Diag::new(Code::E1007, site, message)

@@ -161,13 +161,13 @@ pub enum Structure {
         /// The struct type, with its name in Rust.
         ty: lower::StructType,
         /// Its tensors and numbers, including those of nested structs.
-        parts: Vec<(NodeId, Field)>,
+        parts: Vec<(NodeId, FieldType)>,
     },
 }
 
 /// The Rust type of a tensor or number in a struct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Field {
+pub enum FieldType {
     /// A number.
     Number,
     /// A tensor whose type fixes all extents.

@@ -27,7 +27,7 @@ mod typing;
 pub use by_row::ByRow;
 pub use instantiate::instantiate;
 pub use ir::{
-    Annotation, Check, CheckKind, Class, ClassId, Contract, Field, Leaf, Node, NodeId, Operand, PartOf,
+    Annotation, Check, CheckKind, Class, ClassId, Contract, FieldType, Leaf, Node, NodeId, Operand, PartOf,
     Program, Spot, Structure,
 };
 pub use lower::{lower, lower_with};

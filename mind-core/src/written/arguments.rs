@@ -50,15 +50,15 @@ pub trait RuleArgument: Text {
 }
 
 /// The operand at a position. A rule takes its type. A kernel takes its elements, or its type if it is a witness.
-pub(super) struct Operand(pub(super) usize);
+pub(super) struct OperandAt(pub(super) usize);
 
-impl Text for Operand {
+impl Text for OperandAt {
     fn text(&self, at: &Texts<'_>) -> String {
         at.operands[self.0].clone()
     }
 }
 
-impl RuleArgument for Operand {
+impl RuleArgument for OperandAt {
     type Value<'v> = Type;
 
     fn value(&self, operands: &[Type]) -> Type {
@@ -66,16 +66,16 @@ impl RuleArgument for Operand {
     }
 }
 
-/// The operands from a position on, each as an [`Operand`].
-pub(super) struct Operands(pub(super) usize);
+/// The operands from a position on, each as an [`OperandAt`].
+pub(super) struct OperandsFrom(pub(super) usize);
 
-impl Text for Operands {
+impl Text for OperandsFrom {
     fn text(&self, at: &Texts<'_>) -> String {
         format!("&[{}]", at.operands[self.0..].join(", "))
     }
 }
 
-impl RuleArgument for Operands {
+impl RuleArgument for OperandsFrom {
     type Value<'v> = &'v [Type];
 
     fn value<'v>(&'v self, operands: &'v [Type]) -> &'v [Type] {
@@ -93,9 +93,9 @@ impl Text for OwnType {
 }
 
 /// The destination of the result, for kernels.
-pub(super) struct Target;
+pub(super) struct KernelDestination;
 
-impl Text for Target {
+impl Text for KernelDestination {
     fn text(&self, at: &Texts<'_>) -> String {
         at.target.to_owned()
     }

@@ -6,7 +6,7 @@ use mind_shape::{Type as RuleType, TypeResult, rules};
 
 use super::{
     Extents, Op, Own, Permutation, Subscript, Unresolved,
-    arguments::{Operand, Operands, OwnType, RuleArgument, SourceText, Target, Text, Texts},
+    arguments::{KernelDestination, OperandAt, OperandsFrom, OwnType, RuleArgument, SourceText, Text, Texts},
     calls::{AttributeForm, GivenAttributes, WrittenFunction},
     extents::{bounds, bounds_of, known, operands, sizes, subscripts},
     resolve::{index, padded, permuted, reduced, reshaped, resolved_axes, shape_of, sliced, squeezed_axes},
@@ -29,9 +29,9 @@ use crate::{
 type Core = Result<Vec<ir::Op>, Unresolved>;
 
 /// The operands of an operation.
-const X: Operand = Operand(0);
-const Y: Operand = Operand(1);
-const Z: Operand = Operand(2);
+const X: OperandAt = OperandAt(0);
+const Y: OperandAt = OperandAt(1);
+const Z: OperandAt = OperandAt(2);
 
 /// The given expression, or else the other one.
 macro_rules! given {
@@ -110,7 +110,7 @@ macro_rules! statements {
         pub fn kernel_text($op: &Op, at: &Texts<'_>) -> String {
             match $op {
                 $($pattern $(if $guard)? => {
-                    given!([$(call($run, &[$(&$given,)* &Target], at))?], none("kernel", $op))
+                    given!([$(call($run, &[$(&$given,)* &KernelDestination], at))?], none("kernel", $op))
                 })+
             }
         }
@@ -323,7 +323,7 @@ statements! {
         is: Row::kernel().shaped(shape, behind(bounds_of_slice(slice))).over(bounds_of_slice(slice)),
         rule: scatter_slice(
             X,
-            Operand(behind(bounds_of_slice(slice))),
+            OperandAt(behind(bounds_of_slice(slice))),
             bounds(&slice.starts),
             bounds(&slice.ends),
             Some(&slice.steps)
@@ -378,8 +378,8 @@ statements! {
     }
     Op::Join(Join::Concat { axis }) => {
         is: Row::kernel(),
-        rule: concat(Operands(0), axis),
-        run: "concat" => (Operands(0), axis),
+        rule: concat(OperandsFrom(0), axis),
+        run: "concat" => (OperandsFrom(0), axis),
         core: {
             let axis = resolved_axes(&[*axis], types[0].rank())?[0];
             Ok(if types.len() == 1 { Vec::new() } else { vec![ir::Op::Join(Join::Concat { axis })] })
@@ -494,8 +494,8 @@ statements! {
     }
     Op::Own(Own::Stack { axis }) => {
         is: Row::kernel().axes(Axes::More(1)),
-        rule: stack(Operands(0), axis),
-        run: "stack" => (Operands(0), axis),
+        rule: stack(OperandsFrom(0), axis),
+        run: "stack" => (OperandsFrom(0), axis),
         core: {
             let axis = resolved_axes(&[*axis], types[0].rank() + 1)?[0];
             Ok(if types.len() == 1 { Vec::new() } else { vec![ir::Op::Join(Join::Concat { axis })] })
@@ -512,14 +512,14 @@ statements! {
     }
     Op::Own(Own::JoinedPart { axis, part }) => {
         is: Row::kernel().like_last(part + 1),
-        rule: joined_part(X, Operands(1), axis),
-        run: "joined_part" => (X, Operands(1), axis),
+        rule: joined_part(X, OperandsFrom(1), axis),
+        run: "joined_part" => (X, OperandsFrom(1), axis),
         core: one(ir::Op::Part(Part::Slice(joined(types, types[part + 1], *axis)?))),
     }
     Op::Own(Own::JoinedPartGrad { axis, part }) => {
         is: Row::kernel().like_last(part + 1),
-        rule: joined_part_grad(X, Operands(1), axis),
-        run: "joined_part_grad" => (X, Operands(1), axis),
+        rule: joined_part_grad(X, OperandsFrom(1), axis),
+        run: "joined_part_grad" => (X, OperandsFrom(1), axis),
         core: one(ir::Op::Part(Part::SliceGrad {
             shape: types[part + 1].shape.clone(),
             slice: joined(types, types[0], *axis)?,
@@ -539,7 +539,7 @@ statements! {
     }
     Op::Own(Own::IndexGrad(indices)) => {
         is: Row::kernel().like(behind(bounds_in(indices))).over(bounds_in(indices)),
-        rule: scatter_subscript(X, Operand(behind(bounds_in(indices))), subscripts(indices)),
+        rule: scatter_subscript(X, OperandAt(behind(bounds_in(indices))), subscripts(indices)),
         run: "subscript_grad" => (X, OwnType, subscripts(indices)),
         core: {
             let like = behind(bounds_in(indices));

@@ -5,7 +5,7 @@ use super::{
     hoist::Around,
     kinds::{Kind, Tree, tuple},
     repr::{Borrowed, Leaf, Repr},
-    turns::Target,
+    turns::IterationResults,
 };
 use crate::{
     ir::{BlockId, Body, Instruction, Loop, Operation, Position, ValueId},
@@ -127,9 +127,9 @@ impl Writer<'_> {
         }
         let floats = buffers.iter().all(|buffer| buffer.element == Kind::Float);
         let slices: Vec<_> = buffers.iter().map(|buffer| buffer.slice.clone()).collect();
-        let kernel = parts
-            .filter(|_| floats)
-            .and_then(|parts| self.kernel(body, &parts, &around, last, &Target::Rows(&slices, adds)));
+        let kernel = parts.filter(|_| floats).and_then(|parts| {
+            self.kernel(body, &parts, &around, last, &IterationResults::Rows(&slices, adds))
+        });
         if let Some(kernel) = kernel {
             self.leave(&around);
             self.nest_of_rows(extents, &counters, &around, &kernel);
@@ -306,7 +306,8 @@ impl Writer<'_> {
         }
         let block = self.body.block(body);
         let last = &extents[extents.len() - 1];
-        let kernel = parts.and_then(|parts| self.kernel(body, &parts, &around, last, &Target::Sums(&sums)));
+        let kernel =
+            parts.and_then(|parts| self.kernel(body, &parts, &around, last, &IterationResults::Sums(&sums)));
         if let Some(kernel) = kernel {
             self.leave(&around);
             self.nest_of_rows(extents, &counters, &around, &kernel);

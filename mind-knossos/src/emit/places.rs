@@ -8,7 +8,7 @@ use super::{
 use crate::ir::{Projection, ValueId};
 
 /// An expression that can be added to.
-struct Target {
+struct AccumulatorPlace {
     /// A `ViewMut`, or a place expression.
     text: String,
     is_view: bool,
@@ -120,7 +120,7 @@ impl Writer<'_> {
                     self.line(format!("{variable} += {value};"));
                     return;
                 }
-                let Target { text, is_view } = self.navigate(place);
+                let AccumulatorPlace { text, is_view } = self.navigate(place);
                 self.line(match kind {
                     Kind::Float => format!("{text} += {value};"),
                     Kind::Tensor(..) if is_view => format!("{text}.grow(&{value}, {at})?;"),
@@ -136,7 +136,7 @@ impl Writer<'_> {
     /// An argument through which a callee adds to a part.
     pub(super) fn accumulator_argument(&mut self, leaf: &Leaf) -> String {
         let Leaf::AccumulatorPart(place) = leaf else { unreachable!("an accumulator is lent") };
-        let Target { text, is_view } = self.navigate(place);
+        let AccumulatorPlace { text, is_view } = self.navigate(place);
         match &place.kind {
             Kind::Tensor(..) if is_view => format!("{text}.reborrow()"),
             Kind::Tensor(..) => format!("{text}.view_mut()"),
@@ -149,10 +149,11 @@ impl Writer<'_> {
         self.navigate(place).text
     }
 
-    fn navigate(&mut self, place: &AccumulatorPart) -> Target {
+    fn navigate(&mut self, place: &AccumulatorPart) -> AccumulatorPlace {
         self.touched.insert(place.base.clone());
         let mut kind = place.base_kind.clone();
-        let mut target = Target { text: place.base.clone(), is_view: matches!(kind, Kind::Tensor(..)) };
+        let mut target =
+            AccumulatorPlace { text: place.base.clone(), is_view: matches!(kind, Kind::Tensor(..)) };
         for step in &place.steps {
             let name = self.fresh("e");
             match step {

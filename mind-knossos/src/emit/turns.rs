@@ -19,7 +19,7 @@ use crate::{
 const FEW: [usize; 2] = [32, 8];
 
 /// The destination of the iterations' results.
-pub(super) enum Target<'a> {
+pub(super) enum IterationResults<'a> {
     /// Slices as long as the loop. The flag says whether results are added to their elements.
     Rows(&'a [String], bool),
     /// Variables for sums.
@@ -106,7 +106,7 @@ impl Writer<'_> {
         parts: &Pointwise,
         around: &Around,
         count: &str,
-        target: &Target<'_>,
+        target: &IterationResults<'_>,
     ) -> Option<String> {
         let instructions = &self.body.block(block).instructions;
         let at = |position: &usize| &instructions[*position];
@@ -264,7 +264,7 @@ impl Writer<'_> {
         elements: std::ops::Range<usize>,
         statements: &str,
         results: &[String],
-        target: &Target<'_>,
+        target: &IterationResults<'_>,
     ) -> [String; 2] {
         let name = self.fresh("Turn");
         let float = self.kinds.float();
@@ -287,18 +287,18 @@ impl Writer<'_> {
         }
         match target {
             // If the tensor is unused, the iterations run only because they can fail.
-            Target::Rows(outputs, false) => {
+            IterationResults::Rows(outputs, false) => {
                 there.extend(outputs.iter().map(|_| "_".to_owned()));
                 rows.extend_from_slice(&results[..outputs.len()]);
             }
-            Target::Rows(_, true) => {
+            IterationResults::Rows(_, true) => {
                 for result in results {
                     let first = format!("y{}", there.len());
                     rows.push(format!("{first} + {result}"));
                     there.push(first);
                 }
             }
-            Target::Sums(_) => sums.extend_from_slice(results),
+            IterationResults::Sums(_) => sums.extend_from_slice(results),
         }
         let [x, y, s] = [parameters.rows.len(), rows.len(), sums.len()];
         let read: Vec<_> = (0..x).map(|position| format!("x{position}")).collect();
@@ -328,7 +328,7 @@ impl Writer<'_> {
         parameters: &Parameters,
         elements: std::ops::Range<usize>,
         count: &str,
-        target: &Target<'_>,
+        target: &IterationResults<'_>,
     ) -> String {
         let (mut rows, mut sums) = (Vec::new(), Vec::new());
         for Element { variable, row, .. } in &self.elements[elements] {
@@ -339,8 +339,10 @@ impl Writer<'_> {
         }
         let mut added = String::new();
         match target {
-            Target::Rows(outputs, _) => rows.extend(outputs.iter().map(|row| format!("&mut *{row}"))),
-            Target::Sums(totals) => {
+            IterationResults::Rows(outputs, _) => {
+                rows.extend(outputs.iter().map(|row| format!("&mut *{row}")))
+            }
+            IterationResults::Sums(totals) => {
                 for total in *totals {
                     let sum = format!("of_{total}");
                     added += &format!("{total} += {sum};\n");

@@ -47,7 +47,7 @@ enum Root<'p> {
 }
 
 /// A leaf, its type, and the remaining steps below it.
-struct Target {
+struct LeafPart {
     leaf: LeafId,
     ty: TypeId,
     rest: Vec<At>,
@@ -76,7 +76,7 @@ impl<'p> Reverse<'p> {
                 return;
             }
         };
-        let Target { leaf, ty, rest } = self.target(root, path);
+        let LeafPart { leaf, ty, rest } = self.target(root, path);
         if !self.program.types.active(ty) {
             return;
         }
@@ -155,7 +155,7 @@ impl<'p> Reverse<'p> {
         Root::Part(value, path.into(), place)
     }
 
-    fn target(&self, root: ValueId, path: Vec<At>) -> Target {
+    fn target(&self, root: ValueId, path: Vec<At>) -> LeafPart {
         let (mut ty, mut members, mut rest) = (self.source.ty(root), Vec::new(), path.into_iter());
         let left = loop {
             let here = self.program.types.members(ty);
@@ -167,7 +167,7 @@ impl<'p> Reverse<'p> {
                 (_, next) => break next.into_iter().chain(rest).collect(),
             }
         };
-        Target { leaf: (root, members), ty, rest: left }
+        LeafPart { leaf: (root, members), ty, rest: left }
     }
 
     /// The accumulator of a leaf with this type. If necessary, creates it in the block of the leaf's root.
@@ -305,7 +305,7 @@ impl<'p> Reverse<'p> {
             Root::Members(_) | Root::None => None,
         };
         match target {
-            Some((Target { leaf, ty, rest }, place))
+            Some((LeafPart { leaf, ty, rest }, place))
                 if !used.contains(&leaf) && self.program.types.active(ty) =>
             {
                 used.push(leaf.clone());

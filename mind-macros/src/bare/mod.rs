@@ -52,7 +52,7 @@ mod values;
 
 use mind_core::{
     diag::{Diag, Diags, Site},
-    open::{self, Field, Plan, Program, Structure},
+    open::{self, FieldType, Plan, Program, Structure},
     surface::{ast::Expression, lower::Library},
 };
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream};
@@ -363,11 +363,13 @@ fn result(
                     ResultType::Like(_) | ResultType::Inferred(_) | ResultType::Broadcast(..) => false,
                 };
                 match (field, shape) {
-                    (Field::Number, _) if is_number => quote! { __results.#index },
-                    (Field::Number, _) => quote! { rt::number_field(__results.#index) },
-                    (Field::Decided, Some(shape)) => quote! { (&__shapes.#shape).__field(__results.#index) },
-                    (Field::Decided, None) => quote! { __results.#index },
-                    (Field::Open, _) => quote! { rt::open_field(__results.#index) },
+                    (FieldType::Number, _) if is_number => quote! { __results.#index },
+                    (FieldType::Number, _) => quote! { rt::number_field(__results.#index) },
+                    (FieldType::Decided, Some(shape)) => {
+                        quote! { (&__shapes.#shape).__field(__results.#index) }
+                    }
+                    (FieldType::Decided, None) => quote! { __results.#index },
+                    (FieldType::Open, _) => quote! { rt::open_field(__results.#index) },
                 }
             });
             structs::whole_of(root, ty, &mut parts)

@@ -17,7 +17,7 @@ use super::{
     captures::Captures,
     folds::{LaneFold, lanes_of},
     known,
-    rows::{FoldElement, Frame, NestLowering},
+    rows::{FoldElement, NestLowering, NestRows},
     short_rows::flat_view,
     writer::Writer,
 };
@@ -26,7 +26,7 @@ use super::{
 /// error if the nest does anything else.
 pub(super) fn lower(plan: &Plan, nest: &Nest, captures: &Captures, out: Writer) -> Result<Writer, Writer> {
     let Some((flat, lanes, columns)) = flat_of_few(plan, nest, captures) else { return Err(out) };
-    let mut lowering = NestLowering::new(plan, &flat, captures, Frame::Nest, out);
+    let mut lowering = NestLowering::new(plan, &flat, captures, NestRows::Nest, out);
     let pass = &flat.passes[0];
     let mut variables = lowering.variables(pass);
     let folds = pass.folds.iter().map(|fold| {

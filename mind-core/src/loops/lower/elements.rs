@@ -11,7 +11,7 @@ use crate::{
 use super::{
     Along, chains,
     folds::{Chains, LaneFold},
-    rows::{Frame, Gathered, NestLowering},
+    rows::{Gathered, NestLowering, NestRows},
 };
 
 /// The elements of a row that are processed at once if its length is not known: a register of the highest SIMD level.
@@ -123,9 +123,9 @@ impl NestLowering<'_> {
         let block = self.short.filter(|_| !in_lanes.is_empty());
         self.slices(&mut variables, block.is_some());
         let width = match self.frame {
-            Frame::Nest | Frame::Row => in_lanes.iter().map(|sum| sum.lanes).max(),
-            Frame::Block(_) => pass.stores.iter().map(|store| register(self.dtype(&store.target))).max(),
-            Frame::Rows(_) => None,
+            NestRows::Nest | NestRows::Row => in_lanes.iter().map(|sum| sum.lanes).max(),
+            NestRows::Block(_) => pass.stores.iter().map(|store| register(self.dtype(&store.target))).max(),
+            NestRows::Rows(_) => None,
         };
         // Functions with a faster form for operands in range are still long. If one register is computed at a time,
         // their constants are read once and need no registers.
@@ -225,7 +225,7 @@ impl NestLowering<'_> {
     /// functions with range checks: each block reads their constants again, and more elements would have to be in
     /// range.
     fn has_long_blocks(&self, pass: &Pass, variables: &Variables, width: usize) -> bool {
-        matches!(self.frame, Frame::Block(_))
+        matches!(self.frame, NestRows::Block(_))
             && width < LOOPED
             && self.is_padded(pass, variables, width)
             && pass.elements.iter().all(|node| node.op.row().range.is_none())
@@ -259,7 +259,7 @@ impl NestLowering<'_> {
             let start = Size::from(block).times(Size::known(width));
             of_block.start = Some(self.out.size("start", start));
         }
-        if matches!(self.frame, Frame::Block(_)) {
+        if matches!(self.frame, NestRows::Block(_)) {
             self.out.push(Statement::OneByOne);
         }
         let (mut back, mut pairs) = (Vec::new(), Vec::new());
@@ -404,7 +404,7 @@ impl NestLowering<'_> {
         let targets = variables.targets.iter().filter(|(view, _)| follows(view));
         let mut rows: Vec<_> = targets.filter_map(|(_, row)| Some(((*row)?, true))).collect();
         rows.extend(variables.values.iter().map(|row| (*row, true)));
-        if matches!(self.frame, Frame::Block(_)) {
+        if matches!(self.frame, NestRows::Block(_)) {
             rows.extend(variables.sums.map(|sums| (sums, false)));
         }
         let loads = self.nest.loads.iter().zip(&variables.loads).filter(|(view, _)| follows(view));

@@ -10,7 +10,7 @@ use crate::{
 use super::{
     captures::Captures,
     dtype, has_functions,
-    rows::{Columns, Frame, NestLowering},
+    rows::{Columns, NestLowering, NestRows},
     writer::Writer,
 };
 
@@ -76,7 +76,7 @@ pub fn epilogue(plan: &Plan, finish: &Finish) -> Epilogue {
     let mut out = Writer::default();
     let mut captures = Captures::new(plan, &nest, None, &mut out);
     let [first, row, column, rows, columns, sums, stride] = captures.of_block(finish, dtype, &mut out);
-    let frame = Frame::Block(Columns { column, columns, first: Some(first) });
+    let frame = NestRows::Block(Columns { column, columns, first: Some(first) });
     let mut lowering = NestLowering::new(plan, &nest, &captures, frame, out);
     let index = lowering.index(0);
     let end = Size::sum(vec![row.into(), rows.into()]);
@@ -125,7 +125,7 @@ fn whole(plan: &Plan, finish: &Finish) -> Whole {
     let (nest, dtype) = (nest(finish), dtype(plan, &finish.stores[0].target));
     let mut out = Writer::default();
     let captures = Captures::new(plan, &nest, None, &mut out);
-    let mut lowering = NestLowering::new(plan, &nest, &captures, Frame::Row, out);
+    let mut lowering = NestLowering::new(plan, &nest, &captures, NestRows::Row, out);
     let index = lowering.index(0);
     lowering.out.open(Control::For { index, from: Size::known(0), to: (&finish.extents[0]).into() });
     let columns = finish.extents[1].as_literal().and_then(|columns| usize::try_from(columns).ok());

@@ -25,7 +25,7 @@ pub use epilogue::{Epilogue, Finished, Product, Whole, epilogue, is_tiny, produc
 
 use captures::Captures;
 use nest::{Along, WORTH_DISPATCHING, buffer, dtype, known, operands, targets};
-use rows::{Frame, NestLowering};
+use rows::{NestLowering, NestRows};
 use writer::Writer;
 
 /// The lowered form of a nest.
@@ -90,7 +90,7 @@ pub fn nest(plan: &Plan, nest: &Nest) -> LoweredNest {
     let (totals, out) = match columns::lower(plan, nest, &captures, out) {
         Ok(out) => (Vec::new(), out),
         Err(out) => {
-            let mut lowering = NestLowering::new(plan, nest, &captures, Frame::Nest, out);
+            let mut lowering = NestLowering::new(plan, nest, &captures, NestRows::Nest, out);
             (lowering.rows(), lowering.out)
         }
     };

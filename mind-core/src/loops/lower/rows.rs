@@ -22,7 +22,7 @@ use super::{
 
 /// The rows of a nest.
 #[derive(Clone, Copy)]
-pub(super) enum Frame {
+pub(super) enum NestRows {
     /// All rows of the nest, one for each index of the outer axes.
     Nest,
     /// The columns of a block of a product's sums.
@@ -55,7 +55,7 @@ pub(super) struct NestLowering<'a> {
     pub(super) plan: &'a Plan,
     pub(super) nest: &'a Nest,
     pub(super) captures: &'a Captures,
-    pub(super) frame: Frame,
+    pub(super) frame: NestRows,
     /// The index of the open loop over each axis.
     pub(super) indices: Vec<Option<Var>>,
     /// The numbers of the row so far.
@@ -103,7 +103,7 @@ impl<'a> NestLowering<'a> {
         plan: &'a Plan,
         nest: &'a Nest,
         captures: &'a Captures,
-        frame: Frame,
+        frame: NestRows,
         out: Writer,
     ) -> Self {
         Self {
@@ -201,7 +201,7 @@ impl<'a> NestLowering<'a> {
     /// The most elements of a row that is computed as one block. `None` unless rows of unknown length are folded and
     /// elements beyond a row may be read.
     fn short_rows(&self) -> Option<usize> {
-        let is_open = matches!(self.frame, Frame::Nest)
+        let is_open = matches!(self.frame, NestRows::Nest)
             && self.is_one_run()
             && self.nest.row_axes > 0
             && self.inner_known().is_none()
@@ -335,8 +335,8 @@ impl<'a> NestLowering<'a> {
     /// The part of a row that is processed, if it is not the whole row.
     pub(super) fn columns(&self) -> Option<Columns> {
         match self.frame {
-            Frame::Block(columns) | Frame::Rows(columns) => Some(columns),
-            Frame::Nest | Frame::Row => None,
+            NestRows::Block(columns) | NestRows::Rows(columns) => Some(columns),
+            NestRows::Nest | NestRows::Row => None,
         }
     }
 

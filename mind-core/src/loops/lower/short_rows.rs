@@ -17,7 +17,7 @@ use super::{
     elements::BLANK,
     folds::lanes_of,
     known,
-    rows::{Block, Columns, Frame, NestLowering},
+    rows::{Block, Columns, NestLowering, NestRows},
 };
 
 /// A sum of each row, stored contiguously.
@@ -60,7 +60,7 @@ impl<'a> NestLowering<'a> {
     fn sums_are_short<'f>(&self, mut folds: impl Iterator<Item = &'f Fold>) -> bool {
         let is_little = known(&self.nest.extents).is_some_and(|elements| elements <= WORTH_DISPATCHING);
         let len = self.inner_known().filter(|len| *len > 1 && !is_little);
-        matches!(self.frame, Frame::Nest)
+        matches!(self.frame, NestRows::Nest)
             && self.nest.row_axes + 1 == self.rank()
             && self.nest.row_axes > 0
             && len.is_some_and(|len| folds.all(|fold| is_sum(fold) && len <= lanes_of(fold.dtype)))
@@ -125,7 +125,7 @@ impl<'a> NestLowering<'a> {
         let [column, columns] = [("column", block.first), ("columns", block.rows)]
             .map(|(name, rows)| self.out.size(name, Size::from(rows).times(Size::known(len))));
         let arrays: Vec<_> = self.values.drain(..flat_pass.folds.len()).collect();
-        let frame = Frame::Rows(Columns { column, columns, first: None });
+        let frame = NestRows::Rows(Columns { column, columns, first: None });
         let mut inner = NestLowering::new(self.plan, flat, self.captures, frame, mem::take(&mut self.out));
         inner.indices.clone_from_slice(&self.indices[..=axis]);
         let mut variables = inner.variables(flat_pass);

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::graph::{Graph, MAX_NODES};
-use super::{Annotation, Field, NodeId, Program, Structure, finish};
+use super::{Annotation, FieldType, NodeId, Program, Structure, finish};
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::surface::ast::{ExprId, Expression, NodeKind, Pattern, TypeExpr, TypeKind};
 use crate::surface::lower::Structure as TypeStructure;
@@ -262,9 +262,9 @@ impl ExpressionLowering<'_> {
                 self.imported.give_aliases(&mut ty, self.site(expr))?;
                 self.imported.has_rust_types(&ty, self.site(expr))?;
                 let fields = ty.named_leaves().into_iter().map(|leaf| match leaf.ty.rank() {
-                    0 => Field::Number,
-                    _ if leaf.axes.iter().all(|axis| axis.typed) => Field::Decided,
-                    _ => Field::Open,
+                    0 => FieldType::Number,
+                    _ if leaf.axes.iter().all(|axis| axis.typed) => FieldType::Decided,
+                    _ => FieldType::Open,
                 });
                 let parts = value.leaves().into_iter().zip(fields).collect();
                 let TypeStructure::Struct(ty) = ty else { unreachable!("it was made a struct just above") };

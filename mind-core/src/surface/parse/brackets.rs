@@ -3,7 +3,7 @@
 use proc_macro2::{Delimiter, Ident};
 
 use super::levels::{
-    ForeignSubscripts, LevelKind, OpenCall, OpenSubscript, ParsedOperand, State, SubscriptPart, Target,
+    CallTarget, ForeignSubscripts, LevelKind, OpenCall, OpenSubscript, ParsedOperand, State, SubscriptPart,
 };
 use super::parser::Parser;
 use crate::diag::{Code, Diag, Site};
@@ -156,11 +156,11 @@ impl Parser<'_> {
             LevelKind::Call(OpenCall { target, start, arguments, .. }) => {
                 check_arguments(&arguments)?;
                 let kind = match target {
-                    Target::Function(callee) => NodeKind::Call { callee, arguments, method: false },
-                    Target::Method(callee) => {
+                    CallTarget::Function(callee) => NodeKind::Call { callee, arguments, method: false },
+                    CallTarget::Method(callee) => {
                         NodeKind::Call { callee: callee.into(), arguments, method: true }
                     }
-                    Target::Transformed { transforms, function } => {
+                    CallTarget::Transformed { transforms, function } => {
                         NodeKind::Transformed { transforms, function, arguments }
                     }
                 };

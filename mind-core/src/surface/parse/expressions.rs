@@ -3,7 +3,7 @@
 use proc_macro2::{Delimiter, Ident, TokenTree};
 use syn::buffer::Cursor;
 
-use super::levels::{ForeignSubscripts, LevelKind, OpenCall, ParsedOperand, Pending, State, Target};
+use super::levels::{CallTarget, ForeignSubscripts, LevelKind, OpenCall, ParsedOperand, Pending, State};
 use super::literals::number;
 use super::loops::keyword;
 use super::parser::{Parser, is_transform};
@@ -56,7 +56,7 @@ impl<'a> Parser<'a> {
         }
         if let Some(callee) = self.called_path() {
             let start = callee.site();
-            return Ok(self.enter_call(Target::Function(callee), start, Vec::new()));
+            return Ok(self.enter_call(CallTarget::Function(callee), start, Vec::new()));
         }
         // Among Rust variables, constants are named without a path.
         let path = match self.among_rust {
@@ -90,7 +90,7 @@ impl<'a> Parser<'a> {
         }
         let target = match is_transform(&name) {
             true => self.transformed(&name)?,
-            false => Target::Function(name.into()),
+            false => CallTarget::Function(name.into()),
         };
         Ok(self.enter_call(target, start, Vec::new()))
     }
@@ -146,7 +146,7 @@ impl<'a> Parser<'a> {
         twice.then(|| self.unexpected("an expression").help(rustisms::INCREMENT))
     }
 
-    fn enter_call(&mut self, target: Target, start: Site, arguments: Vec<Argument>) -> State {
+    fn enter_call(&mut self, target: CallTarget, start: Site, arguments: Vec<Argument>) -> State {
         let call = OpenCall { target, start, arguments, name: None };
         self.enter(Delimiter::Parenthesis, LevelKind::Call(call))
     }
@@ -172,13 +172,13 @@ impl<'a> Parser<'a> {
     /// The help for the call of another library's function whose arguments are being read.
     fn words_on_callee(&mut self) -> Option<&'static str> {
         let callee = match &self.level().kind {
-            LevelKind::Call(OpenCall { target: Target::Function(callee), .. }) => {
+            LevelKind::Call(OpenCall { target: CallTarget::Function(callee), .. }) => {
                 habits::function(&callee.to_string())
             }
-            LevelKind::Call(OpenCall { target: Target::Method(callee), .. }) => {
+            LevelKind::Call(OpenCall { target: CallTarget::Method(callee), .. }) => {
                 habits::function(&callee.to_string())
             }
-            LevelKind::Call(OpenCall { target: Target::Transformed { .. }, .. })
+            LevelKind::Call(OpenCall { target: CallTarget::Transformed { .. }, .. })
             | LevelKind::Fragment
             | LevelKind::Parenthesis { .. }
             | LevelKind::Array { .. }
@@ -201,8 +201,10 @@ impl<'a> Parser<'a> {
     /// Whether the arguments of a function of this name are being read.
     fn is_in_call_of(&mut self, name: &str) -> bool {
         match &self.level().kind {
-            LevelKind::Call(OpenCall { target: Target::Function(callee), .. }) => callee.to_string() == name,
-            LevelKind::Call(OpenCall { target: Target::Method(callee), .. }) => callee == name,
+            LevelKind::Call(OpenCall { target: CallTarget::Function(callee), .. }) => {
+                callee.to_string() == name
+            }
+            LevelKind::Call(OpenCall { target: CallTarget::Method(callee), .. }) => callee == name,
             _ => false,
         }
     }
@@ -401,7 +403,7 @@ impl<'a> Parser<'a> {
         }
         if self.at_group(Delimiter::Parenthesis) {
             let receiver = Argument { name: None, value: base.id, site: base.site };
-            return Ok(self.enter_call(Target::Method(name), base.site, vec![receiver]));
+            return Ok(self.enter_call(CallTarget::Method(name), base.site, vec![receiver]));
         }
         if let Some(axes) = Transposed::of(&name.to_string()) {
             return Ok(State::Behind(

@@ -95,7 +95,7 @@ pub(super) enum Pending {
 
 /// A call whose arguments are being read.
 pub(super) struct OpenCall {
-    pub(super) target: Target,
+    pub(super) target: CallTarget,
     /// The first token of the function or of the receiver.
     pub(super) start: Site,
     pub(super) arguments: Vec<Argument>,
@@ -104,7 +104,7 @@ pub(super) struct OpenCall {
 }
 
 /// The function or method of a call.
-pub(super) enum Target {
+pub(super) enum CallTarget {
     Function(Callee),
     Method(Ident),
     Transformed { transforms: Vec<Transform>, function: Callee },

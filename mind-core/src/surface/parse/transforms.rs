@@ -2,7 +2,7 @@
 
 use proc_macro2::{Delimiter, Ident, TokenTree};
 
-use super::levels::Target;
+use super::levels::CallTarget;
 use super::parser::{Parser, is_keyword, is_transform};
 use crate::diag::{Code, Diag, Site};
 use crate::jacobian::Mode;
@@ -32,7 +32,7 @@ pub(super) fn kind_of(name: &Ident) -> TransformKind {
 
 impl Parser<'_> {
     /// Reads the callee of an application whose outermost transform is `name`, up to the arguments.
-    pub(super) fn transformed(&mut self, name: &Ident) -> Result<Target, Diag> {
+    pub(super) fn transformed(&mut self, name: &Ident) -> Result<CallTarget, Diag> {
         let mut transforms = Vec::new();
         let function = self.transform(name, &mut transforms)?;
         if !self.at_group(Delimiter::Parenthesis) {
@@ -40,7 +40,7 @@ impl Parser<'_> {
             let help = format!("call the result: `{name}({function}{arguments})(…)`");
             return Err(self.unexpected("`(` and the arguments of the function").help(help));
         }
-        Ok(Target::Transformed { transforms, function })
+        Ok(CallTarget::Transformed { transforms, function })
     }
 
     /// Reads `(f, wrt = a)` after `name`, inner transforms first. Returns `f`.
