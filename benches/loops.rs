@@ -34,6 +34,11 @@ mind! {
     fn rows_16<N>(x: f32[N, 16]) -> f32[N] { sum(x, axes = [1]) }
     fn rows_20<N>(x: f32[N, 20]) -> f32[N] { sum(x, axes = [1]) }
     fn squares_10<N>(x: f32[N, 10]) -> f32[N] { sum(x * x, axes = [1]) }
+    #[grad(x)]
+    fn bell<N>(x: f32[N]) -> f32 { sum(exp(-x * x) * 0.5 + x) }
+    fn bells<N>(x: f32[N]) -> f32[N] { exp(-x * x) * 0.5 + x }
+    /// The vector of running sums is in the workspace.
+    fn energy<N>(x: f32[N]) -> f32 { let c = cumsum(x, axis = 0); sum(c * c) }
     fn softmax_10<N>(x: f32[N, 10]) -> f32[N, 10] { exp(x) / sum(exp(x), axes = [1], keepdims = true) }
 }
 
@@ -48,6 +53,11 @@ fn main() {
     }
     if is_wanted("matrices") {
         matrices();
+    }
+    if is_wanted("results") {
+        for len in [1_000_000, 4_000_000, 10_000_000, 50_000_000] {
+            results(len);
+        }
     }
     if is_wanted("threads") {
         worth();
@@ -119,6 +129,28 @@ fn matrices() {
         Row::new("16 columns", len, 0, || _ = black_box(columns_16(black_box(&sixteen)))),
     ];
     print("matrices of a million elements, and sums of their", &mut table);
+}
+
+/// Prints a table of functions that return a vector of length `len`, beside their forms that write to a given vector.
+fn results(len: usize) {
+    let x = Tensor::from_fn_with((len,), |[i]| ((i * 7919) % 1013) as f32 * 0.001 - 0.5);
+    let (mut copied, mut value, mut total) = (x.clone(), 0.0, 0.0);
+    let [mut y, mut dx] = [(); 2].map(|()| x.clone());
+    let mut table = vec![
+        Row::new("read one", len, 0, read(x.as_slice())),
+        Row::new("copy", len, len, || copied.as_mut_slice().copy_from_slice(black_box(x.as_slice()))),
+        Row::new("f_into", len, len, into(|workspace| bells_into(black_box(&x), &mut y, workspace))),
+        Row::new("f", len, len, || _ = black_box(bells(black_box(&x)))),
+        Row::new("gradient, f_into", len, len, {
+            into(|workspace| bell_grad_into(black_box(&x), (&mut value, &mut dx), workspace))
+        }),
+        Row::new("gradient, f", len, len, || _ = black_box(bell_grad(black_box(&x)))),
+        Row::new("scratch, f_into", len, len, {
+            into(|workspace| energy_into(black_box(&x), &mut total, workspace))
+        }),
+        Row::new("scratch, f", len, len, || _ = black_box(energy(black_box(&x)))),
+    ];
+    print(&format!("results of {len} elements"), &mut table);
 }
 
 fn matrix<const N: usize, const C: usize>(elements: &[f32]) -> TensorView<'_, f32, (Const<N>, Const<C>)> {

@@ -606,9 +606,10 @@
 //! [`set_threads`] can be called there too. After a `fork` the child process starts its own threads at its first large
 //! call.
 //!
-//! The memory that is kept for later calls is bounded. A thread keeps one workspace, as large as its calls have needed,
-//! and at most 638 KiB for small results. It frees both when it ends. The process keeps at most 32 MiB for results of
-//! more than 32 KiB.
+//! The memory that is kept for later calls is bounded. A thread keeps one workspace of at most 1 MiB, and at most 638 KiB
+//! for small results. It frees both when it ends. For larger workspaces, and results of more than 32 KiB, the process
+//! keeps at most an eighth of the machine's memory, or of the limit of its control group; where the system does not
+//! report the size of its memory, 256 MiB. The memory that has been kept longest makes room. [`trim`] frees what is kept.
 //!
 //! # Features
 //!
@@ -646,7 +647,7 @@ pub use mind_rt::{
     GradientMismatch, Inferred, Initialiser, InsertAxis, Leaf, MAX_RANK, Nested, Numeric, Parameter,
     ParameterMut, Parameters, Ranges, Rank, RemoveAxis, ReverseAxes, Rng, SameShape, Shape, SimdLevel,
     StaticShape, Tensor, TensorRef, TensorView, TensorViewMut, Workspace, Xoshiro256, dim, gradcheck,
-    gradcheck_some, inspect, optim, ranks, set_threads, simd_level, threads,
+    gradcheck_some, inspect, optim, ranks, set_threads, simd_level, threads, trim,
 };
 
 #[cfg(any(feature = "safetensors", feature = "npy"))]

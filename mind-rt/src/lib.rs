@@ -82,4 +82,4 @@ pub use tensor::numeric::{Float, Numeric};
 pub use tensor::ranges::Ranges;
 pub use tensor::same_shape::SameShape;
 pub use tensor::storage::{Tensor, TensorRef, TensorView, TensorViewMut};
-pub use workspace::Workspace;
+pub use workspace::{Workspace, trim};

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use crate::error::Error;
-use crate::kernels::memory::{ALIGN, Buffer, Storable, cast_bytes};
+use crate::kernels::memory::{self, ALIGN, Buffer, Storable, cast_bytes};
 
 /// Scratch memory for a generated `_into` function. It either grows or has a fixed size.
 ///
@@ -216,12 +216,16 @@ thread_local! {
     static SHARED: Cell<Workspace> = const { Cell::new(Workspace::new()) };
 }
 
-/// Calls `f` with this thread's workspace, enlarged to at least `bytes` and kept for the next call. Inner calls, while
-/// `f` runs, get separate workspaces. If the memory cannot be allocated, the workspace is empty, and
-/// [`Workspace::segments`] or [`carve`] reports the error.
+/// The bytes of the largest workspace that a thread keeps. Larger memory belongs to the process, as that of results.
+const KEPT_BY_THREAD: usize = 1 << 20;
+
+/// Calls `f` with a workspace of at least `bytes`, which is kept for the next call: by this thread, or by the process if
+/// it is larger than [`KEPT_BY_THREAD`]. Inner calls, while `f` runs, get separate workspaces. If the memory cannot be
+/// allocated, the workspace is empty, and [`Workspace::segments`] or [`carve`] reports the error.
 pub fn with_workspace<R>(bytes: usize, f: impl FnOnce(&mut Workspace) -> R) -> R {
-    if bytes == 0 {
-        return f(&mut Workspace::new());
+    if bytes == 0 || bytes > KEPT_BY_THREAD {
+        let memory = bytes.checked_next_multiple_of(ALIGN).and_then(Buffer::stale);
+        return f(&mut Workspace { memory, grows: true });
     }
     // While the thread ends, its workspace is gone. Then a new one is used.
     let mut workspace = SHARED.try_with(Cell::take).unwrap_or_default();
@@ -234,6 +238,27 @@ pub fn with_workspace<R>(bytes: usize, f: impl FnOnce(&mut Workspace) -> R) -> R
         shared.set(if inner.bytes() > workspace.bytes() { inner } else { workspace });
     });
     result
+}
+
+/// Frees the memory that is kept for later calls, and returns its bytes.
+///
+/// The process keeps the memory of dropped results and of large workspaces, up to an eighth of the machine's memory.
+/// Each thread keeps a workspace and small results. This function frees what the process and the calling thread keep;
+/// it affects no value in use. The next call of each function allocates anew.
+///
+/// ```
+/// use mind_rt::{Tensor, trim};
+///
+/// let large = Tensor::<f32, _>::full_with((2000, 2000), 1.0);
+/// drop(large);
+/// assert!(trim() >= 16_000_000);
+/// assert_eq!(trim(), 0);
+/// ```
+pub fn trim() -> usize {
+    let workspace = SHARED.try_with(Cell::take).unwrap_or_default();
+    let bytes = workspace.bytes();
+    drop(workspace);
+    bytes + memory::trim()
 }
 
 /// The parts of `arena` at `ranges`, which must be in bounds and disjoint. Where the ranges and the arena's length are
@@ -342,6 +367,16 @@ mod tests {
             assert_ne!(outer_at, inner_at);
         });
         assert!(with_workspace(1, |workspace| workspace.bytes()) >= 2000);
+    }
+
+    #[test]
+    fn trimming_frees_the_workspace_of_a_thread() {
+        with_workspace(5000, |workspace| assert!(workspace.bytes() >= 5000));
+        with_workspace(KEPT_BY_THREAD + 1, |workspace| {
+            assert_eq!(workspace.bytes(), KEPT_BY_THREAD + ALIGN);
+        });
+        assert!(trim() >= 5000);
+        assert_eq!(with_workspace(1, |workspace| workspace.bytes()), 64);
     }
 
     #[test]

@@ -117,6 +117,11 @@ fn new(size: BlockSize) -> Option<NonNull<u8>> {
     NonNull::new(unsafe { alloc::alloc_zeroed(size.layout()) })
 }
 
+/// Frees the blocks that this thread keeps. Returns their bytes.
+pub(super) fn trim() -> usize {
+    BLOCKS.try_with(|blocks| blocks.by_size().map(|(size, free)| free.trim(size)).sum()).unwrap_or(0)
+}
+
 #[cold]
 #[inline(never)]
 fn free(block: NonNull<u8>, size: BlockSize) {
@@ -159,6 +164,16 @@ impl Free {
         self.room.set(room - 1);
         true
     }
+
+    /// Frees the blocks, which are of this size. Returns their bytes.
+    fn trim(&self, size: BlockSize) -> usize {
+        let mut bytes = 0;
+        while let Some(block) = self.take() {
+            free(block, size);
+            bytes += size.bytes();
+        }
+        bytes
+    }
 }
 
 impl Keeper {
@@ -178,9 +193,7 @@ impl Drop for Keeper {
     fn drop(&mut self) {
         let _ = BLOCKS.try_with(|blocks| {
             for (size, list) in blocks.by_size() {
-                while let Some(block) = list.take() {
-                    free(block, size);
-                }
+                list.trim(size);
                 list.room.set(0);
             }
         });

@@ -95,9 +95,9 @@ enum Origin {
     Block { size: BlockSize },
     /// No memory, because there are no elements.
     Nothing,
-    /// Memory of [`aligned_layout`] that begins at `start`. The elements begin at the first aligned address in it.
+    /// Memory of [`reused_layout`] that begins at `start`. The elements begin at the first aligned address in it.
     Aligned { start: NonNull<u8> },
-    /// As `Aligned`, but returned to the allocator at once.
+    /// Memory of [`aligned_layout`] that is returned to the allocator at once.
     Scratch { start: NonNull<u8> },
     /// A `Vec<T>` of this capacity.
     Vec { capacity: usize },
@@ -123,13 +123,24 @@ fn aligned_layout<T>(len: usize) -> Option<Layout> {
     Layout::from_size_align(bytes, 16).ok()
 }
 
+/// [`aligned_layout`], larger by at most an eighth, so that results whose extents differ a little from call to call
+/// have the same memory.
+#[inline]
+fn reused_layout<T>(len: usize) -> Option<Layout> {
+    let bytes = aligned_layout::<T>(len)?.size();
+    let step = (1 << bytes.ilog2()) / 8;
+    Layout::from_size_align(bytes.checked_next_multiple_of(step)?, 16).ok()
+}
+
 impl<T: Storable> Buffer<T> {
     /// `len` zeros, 64-byte aligned; `None` if memory cannot be allocated.
     #[inline]
     pub(crate) fn zeroed(len: usize) -> Option<Self> {
         match block_size::<T>(len) {
             Some(size) => Some(Self::block(len, size, memory::zeroed_block(size, len * size_of::<T>())?)),
-            None => Self::aligned(len, memory::zeroed, |start| Origin::Aligned { start }),
+            None => {
+                Self::aligned(len, reused_layout::<T>(len), memory::zeroed, |start| Origin::Aligned { start })
+            }
         }
     }
 
@@ -157,7 +168,9 @@ impl<T: Storable> Buffer<T> {
             // If not all bits are a valid value, the memory is cleared first.
             _ if !T::ANY_BITS => Self::zeroed(len)?,
             Some(size) => Self::block(len, size, memory::stale_block(size)?),
-            None => Self::aligned(len, memory::stale, |start| Origin::Aligned { start })?,
+            None => {
+                Self::aligned(len, reused_layout::<T>(len), memory::stale, |start| Origin::Aligned { start })?
+            }
         };
         poison(stale.as_mut_slice());
         Some(stale)
@@ -173,22 +186,24 @@ impl<T: Storable> Buffer<T> {
     /// `len` zeros, 64-byte aligned, for long-lived data: their memory is not kept when they are dropped. `None` if
     /// memory cannot be allocated.
     pub(crate) fn scratch(len: usize) -> Option<Self> {
-        Self::aligned(len, memory::new, |start| Origin::Scratch { start })
+        Self::aligned(len, aligned_layout::<T>(len), memory::new, |start| Origin::Scratch { start })
     }
 
+    /// `len` elements in memory of `layout`, which has room for them and for `ALIGN` bytes more. `None` without a layout.
     fn aligned(
         len: usize,
+        layout: Option<Layout>,
         take: impl FnOnce(Layout) -> Option<Memory>,
         origin: impl FnOnce(NonNull<u8>) -> Origin,
     ) -> Option<Self> {
         if len == 0 {
             return Some(Self { pointer: NonNull::dangling(), len, origin: Origin::Nothing });
         }
-        // The layout's size is at least `ALIGN`.
-        let Memory { start, .. } = take(aligned_layout::<T>(len)?)?;
+        let layout = layout?;
+        let Memory { start, .. } = take(layout)?;
         let skip = start.as_ptr().align_offset(ALIGN);
-        assert!(skip < ALIGN);
-        // SAFETY: `skip < ALIGN` as just asserted, and the layout has `ALIGN` bytes beyond the elements. The memory is
+        assert!(skip < ALIGN && layout.size() >= len * size_of::<T>() + ALIGN);
+        // SAFETY: as just asserted, `skip < ALIGN`, and the layout has `ALIGN` bytes beyond the elements. The memory is
         // initialised: it is all zeros, or any bits are a valid element.
         let pointer = unsafe { start.add(skip) }.cast();
         Some(Self { pointer, len, origin: origin(start) })
@@ -270,7 +285,7 @@ unsafe fn release_others<T>(pointer: NonNull<T>, len: usize, origin: Origin) {
     match origin {
         Origin::Block { .. } | Origin::Nothing => {}
         Origin::Aligned { start } => {
-            let layout = aligned_layout::<T>(len).expect("it was allocated with this layout");
+            let layout = reused_layout::<T>(len).expect("it was allocated with this layout");
             memory::release(Memory { start, layout });
         }
         Origin::Scratch { start } => {
