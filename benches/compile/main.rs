@@ -2,7 +2,7 @@
 //! then times the crate alone.
 //!
 //! Run `cargo bench -p mind-benches --bench compile`. Words after `--` select the measurements whose names contain one
-//! of them: `expressions`, `functions`, `digits`, `minimal`, `vgg`, `layers`, `repeated`.
+//! of them: `expressions`, `functions`, `horner`, `digits`, `minimal`, `vgg`, `layers`, `repeated`.
 
 mod object;
 mod programs;
@@ -16,9 +16,10 @@ type Measurement = (&'static str, fn(&Project));
 fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let project = Project::new();
-    let measurements: [Measurement; 7] = [
+    let measurements: [Measurement; 8] = [
         ("expressions", expressions),
         ("functions", functions),
+        ("horner", horner),
         ("digits", digits),
         ("minimal", minimal),
         ("vgg", vgg),
@@ -48,6 +49,17 @@ fn functions(project: &Project) {
         let function = programs::function(operations);
         let [check, build] = [Build::Check, Build::Release].map(|build| project.least_time(build, &function));
         println!("a function of {operations} operations: check {check:.2} s, release build {build:.2} s");
+    }
+}
+
+/// Measures a polynomial, written out, and its gradient by the coefficients: loops with many sums.
+fn horner(project: &Project) {
+    for count in [32, 64, 128] {
+        let seconds = project.processor_time(Build::Release, &programs::horner(count));
+        println!(
+            "release build, Horner's rule of {count} coefficients with its gradient: {seconds:.1} s of processor time \
+             (bound at 128: 10 s)"
+        );
     }
 }
 

@@ -65,6 +65,19 @@ pub fn minimal() -> String {
         .to_owned()
 }
 
+/// Horner's rule for a polynomial of `count` coefficients at the elements of a vector, and its gradient.
+pub fn horner(count: usize) -> String {
+    let first = format!("c[{}]", count - 1);
+    let terms = (0..count - 1).rev();
+    let value = terms.fold(first, |value, index| format!("({value} * x + c[{index}])"));
+    format!(
+        "#![allow(dead_code)]\nuse mind::mind;\n\nmind! {{\n    #[grad(x, c)]\n    \
+         pub fn horner<N>(x: f32[N], c: f32[{count}]) -> f32 {{\n        sum({value})\n    }}\n}}\n\n\
+         fn main() {{\n    let x = mind::Tensor::<f32, _>::full_with((100,), 0.5);\n    \
+         println!(\"{{:?}}\", horner_grad(&x, &mind::Tensor::full(0.1)));\n}}\n"
+    )
+}
+
 /// A network of 16 layers with the parameters of VGG-16 (Simonyan and Zisserman 2015, table 1, column D). In place of a
 /// pooling layer, the last convolution of the stage has strides of 2, which gives the same extents.
 pub fn vgg() -> String {

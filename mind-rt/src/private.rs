@@ -27,7 +27,7 @@ pub use crate::kernels::matmul::{
 pub use crate::kernels::monoid::{Folded, Max, Min, Monoid, Product, Sum};
 pub use crate::kernels::reduce::{
     Reduce, chain_scratch, combine_chains, combine_columns, combine_lane_chains, combine_lanes,
-    combine_last_chains, reduce_lanes, sum, sum_columns,
+    combine_last_chains, reduce_lanes, reduce_lanes_apart, sum, sum_columns,
 };
 pub use crate::kernels::roofline;
 pub use crate::kernels::rows::{sum_rows, sum_rows_of};

@@ -221,9 +221,21 @@ pub enum Expr {
         monoid: &'static Monoid,
         /// The lanes.
         lanes: Lanes,
-        /// Whether the lanes come from a loop that keeps them in registers.
-        looped: bool,
+        /// Where they are combined.
+        at: Combined,
     },
+}
+
+/// The code that combines the lanes of a fold into one element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Combined {
+    /// In registers.
+    Inline,
+    /// From memory, after a loop that keeps the lanes in registers.
+    AfterLoop,
+    /// As `AfterLoop`, by a function that is compiled once per type: in a loop with many folds, so that it compiles in
+    /// reasonable time.
+    Apart,
 }
 
 /// The lanes of a fold after all elements have been added.

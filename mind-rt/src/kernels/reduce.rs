@@ -40,9 +40,17 @@ use crate::simd::{Kernel, dispatch};
 #[inline(always)]
 pub fn combine_chains<M: Monoid<T>, T: Number>(sums: &mut [T], lost: &mut [T], chains: &[T]) {
     check(sums.len() == lost.len() && sums.len() == chains.len(), "sums and their chains differ in number");
-    for ((sum, lost), chain) in sums.iter_mut().zip(lost).zip(chains) {
+    let len = opaque(sums.len());
+    for ((sum, lost), chain) in sums[..len].iter_mut().zip(lost).zip(chains) {
         (*sum, *lost) = M::combine_chain(*sum, *lost, *chain);
     }
+}
+
+/// A length that the compiler does not know, so that it does not unroll the loop over it: a program with hundreds of
+/// sums would take minutes to compile.
+#[inline(always)]
+fn opaque(len: usize) -> usize {
+    black_box(len).min(len)
 }
 
 /// As [`combine_chains`], for chains that were added up in registers, and stay in registers throughout their loop.
@@ -69,8 +77,8 @@ pub fn combine_last_chains<M: Monoid<T>, T: Number, const L: usize>(
     lost: [T; L],
     chains: [T; L],
 ) -> [T; L] {
-    for ((sum, lost), chain) in sums.iter_mut().zip(lost).zip(chains) {
-        *sum = M::combine_last_chain(*sum, lost, chain);
+    for ((sum, lost), chain) in sums[..opaque(L)].iter_mut().zip(&lost).zip(&chains) {
+        *sum = M::combine_last_chain(*sum, *lost, *chain);
     }
     sums
 }
@@ -202,6 +210,13 @@ pub fn all<M: Monoid<T>, T: Reduce>(elements: &[T]) -> T {
 pub fn reduce_lanes<M: Monoid<T>, T: Number, const L: usize>(lanes: [T; L]) -> T {
     // A full set of lanes comes from a loop; fewer lanes belong to a row that is shorter than a full set.
     combine_lanes::<M, T, L>(if size_of::<[T; L]>() < LANE_BYTES { lanes } else { black_box(lanes) })
+}
+
+/// As [`reduce_lanes`], compiled once per type, for loops with many folds: inlined trees take most of the time of their
+/// compilation.
+#[inline(never)]
+pub fn reduce_lanes_apart<M: Monoid<T>, T: Number, const L: usize>(lanes: [T; L]) -> T {
+    combine_lanes::<M, T, L>(lanes)
 }
 
 /// As [`reduce_lanes`], for lanes that were not accumulated in a loop.

@@ -7,7 +7,7 @@ use mind_shape::loops::{self, CHAIN, chain_in};
 use crate::{
     dim::Dim,
     ir::ValueId,
-    loops::{Control, Expr, Holds, Lanes, Size, Statement, Subslice, Var},
+    loops::{Combined, Control, Expr, Holds, Lanes, Size, Statement, Subslice, Var},
     plan::{Operand, Pass, Target, View},
     ty::DType,
 };
@@ -16,6 +16,9 @@ use super::{
     chains::{Chain, MemoryFold, PartialSums, in_memory, is_sum_of_rows, turns},
     rows::{FoldElement, Gathered, NestLowering},
 };
+
+/// The most folds of a loop whose lanes are combined by inlined code.
+const MOST_INLINE: usize = 4;
 
 /// A fold in an array of lanes. A fold of numbers that are computed once per row has one lane.
 #[derive(Clone)]
@@ -29,6 +32,8 @@ pub(super) struct LaneFold {
     /// It is added to the sums when the next chain begins. The last chain also takes the elements after the whole
     /// blocks.
     pub(super) last: Option<Var>,
+    /// Where the lanes are combined into one element.
+    pub(super) combined: Combined,
 }
 
 #[derive(Clone, Copy)]
@@ -114,7 +119,9 @@ impl<'a> NestLowering<'a> {
             self.array(last, of);
             last
         });
-        LaneFold { sums, lanes, of, chains, last }
+        let are_many = self.nest.folds().nth(MOST_INLINE).is_some();
+        let combined = if are_many { Combined::Apart } else { Combined::AfterLoop };
+        LaneFold { sums, lanes, of, chains, last, combined }
     }
 
     /// The fold, with a variable of its own for chains. Each loop over chains defines that variable.
@@ -146,7 +153,7 @@ impl<'a> NestLowering<'a> {
         match (self.inner_known().or(self.short), sum.value()) {
             // There is one block, so no loop over blocks keeps the lanes in registers.
             (Some(len), Expr::Lanes { monoid, .. }) if len <= sum.lanes && self.is_one_run() => {
-                Expr::Lanes { monoid, lanes: Lanes::Array(sum.sums), looped: false }
+                Expr::Lanes { monoid, lanes: Lanes::Array(sum.sums), at: Combined::Inline }
             }
             (_, value) => value,
         }
@@ -331,7 +338,7 @@ impl<'a> NestLowering<'a> {
 impl LaneFold {
     /// All lanes combined into one element.
     pub(super) fn value(&self) -> Expr {
-        Expr::Lanes { monoid: self.of.monoid, lanes: self.in_lanes(), looped: true }
+        Expr::Lanes { monoid: self.of.monoid, lanes: self.in_lanes(), at: self.combined }
     }
 
     /// The lanes after all elements have been added.

@@ -5,7 +5,8 @@ use std::fmt::Write;
 use mind_core::{
     dim::Dim,
     loops::{
-        CheckedLoop, Control, ElementRef, Expr, Holds, Lanes, Loops, Ranges, Size, Statement, Subslice, Var,
+        CheckedLoop, Combined, Control, ElementRef, Expr, Holds, Lanes, Loops, Ranges, Size, Statement,
+        Subslice, Var,
     },
     reduce::{Monoid, Neutral},
     ty::DType,
@@ -301,8 +302,12 @@ impl<'a> Printer<'a> {
             Expr::Mean { sum, count, dtype } => {
                 format!("{} / ({} as {dtype})", self.value(sum), self.grouped(count))
             }
-            Expr::Lanes { monoid, lanes, looped } => {
-                let function = if *looped { "reduce_lanes" } else { "combine_lanes" };
+            Expr::Lanes { monoid, lanes, at } => {
+                let function = match at {
+                    Combined::Inline => "combine_lanes",
+                    Combined::AfterLoop => "reduce_lanes",
+                    Combined::Apart => "reduce_lanes_apart",
+                };
                 format!("rt::{function}::<rt::{}, _, _>({})", monoid.rust, self.lanes(lanes, monoid))
             }
         }
