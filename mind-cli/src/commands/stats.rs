@@ -10,7 +10,7 @@ use mind_core::{
     loops,
     ops::Profile,
     opt::optimise,
-    plan::{Listing, Plan, listing, plan},
+    plan::{Listing, Plan, listing, live_bytes, plan},
     stats,
     ty::Type,
     verify::requirements,
@@ -71,6 +71,15 @@ pub fn run(arguments: &StatsArguments, style: &Style) -> Outcome {
     line("constants", format!("{} bytes", show(total(constants))));
     line("arithmetic", several(&show(stats::flops(&canonical)), "operation"));
     line("peak memory", format!("{} bytes besides parameters and results", show(peak(&plan))));
+    if let Some(live) = live_bytes(&plan, &bindings).filter(|live| *live > 0) {
+        let taken = peak(&plan).and_then(|peak| peak.substitute(&bindings)).ok();
+        let taken = taken.and_then(|peak| peak.as_literal()).unwrap_or(i64::MAX) as f64;
+        let above = (taken / live as f64 - 1.0) * 100.0;
+        line(
+            "liveness",
+            format!("{} bytes live at the same time, peak {above:.1} % above", grouped(live as i64)),
+        );
+    }
     let most = kinds.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     text.push_str("\noperations\n");
     for (name, count) in kinds {

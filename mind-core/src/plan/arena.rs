@@ -3,11 +3,12 @@
 //! Buffers of known size are placed greedily, the largest first, each into the tightest gap between the buffers that
 //! live at the same time (Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020). Sizes
 //! that depend on symbols cannot all be compared. Buffers of such sizes follow in slots. Buffers share a slot if their
-//! lifetimes do not overlap and their sizes provably fit.
+//! lifetimes do not overlap and their sizes provably fit. If all these sizes are multiples of one product of symbols,
+//! they are placed as known sizes are, where that takes less memory than slots.
 
 use crate::{
-    dim::{Dim, DimResult},
-    plan::{ALIGNMENT, Arena, Buffer, BufferId, Location, Step, Strips, order::may_overwrite},
+    dim::{Bindings, Dim, DimResult, Term},
+    plan::{ALIGNMENT, Arena, Buffer, BufferId, Location, Plan, Step, Strips, order::may_overwrite},
     ty::DType,
 };
 
@@ -22,7 +23,57 @@ pub(super) const UNASSIGNED: Location = Location::Arena { offset: Dim::ZERO };
 /// Temporaries that live at the same time do not overlap, with one exception. A result of a step may take the memory of
 /// an operand that the step is the last to read, if the step reads each element before it stores that element.
 pub(super) fn assign(buffers: &mut [Buffer], steps: &[Step]) -> Vec<Arena> {
-    // A buffer that holds one strip of rows is as large as the longest strip.
+    let allocations = allocations(&with_longest_strips(buffers, steps), steps);
+    let mut arenas = Vec::new();
+    for dtype in DType::ALL {
+        let of_type: Vec<&Allocation> =
+            allocations.iter().filter(|allocation| allocation.dtype == dtype).collect();
+        if of_type.is_empty() {
+            continue;
+        }
+        let (known, unknown): (Vec<&Allocation>, Vec<&Allocation>) = of_type
+            .iter()
+            .partition(|allocation| of_type.len() <= MOST && allocation.size.len.as_literal().is_some());
+        let sizes = known
+            .iter()
+            .map(|allocation: &&Allocation| allocation.size.len.as_literal().expect("its size is known"));
+        let (offsets, end) = in_gaps(&known, &sizes.collect::<Vec<_>>());
+        let mut places: Vec<Dim> = offsets.into_iter().map(Dim::literal).collect();
+        let (more, len) = of_unknown_size(&unknown, dtype, Dim::literal(end));
+        places.extend(more);
+        for (allocation, offset) in known.iter().chain(&unknown).zip(places) {
+            for buffer in &allocation.buffers {
+                buffers[buffer.0].place = Location::Arena { offset: offset.clone() };
+            }
+        }
+        arenas.push(Arena { dtype, len });
+    }
+    arenas
+}
+
+/// The most bytes of temporaries that live at the same time, of which no plan with these steps can need fewer. `None` if
+/// the extents of `bindings` do not determine them.
+#[must_use]
+pub fn live_bytes(plan: &Plan, bindings: &Bindings) -> Option<u64> {
+    let allocations = allocations(&with_longest_strips(&plan.buffers, &plan.steps), &plan.steps);
+    let positions = allocations.iter().map(|allocation| allocation.life.1 + 1).max().unwrap_or(0);
+    // The bytes that begin to live at each position, less those that end there.
+    let mut changes = vec![0_i64; positions + 1];
+    for allocation in &allocations {
+        let len = allocation.size.len.substitute(bindings).ok()?.as_literal()?;
+        let bytes = len.checked_mul(allocation.dtype.bytes() as i64)?;
+        changes[allocation.life.0] += bytes;
+        changes[allocation.life.1 + 1] -= bytes;
+    }
+    let live = changes.iter().scan(0_i64, |live, change| {
+        *live += change;
+        Some(*live)
+    });
+    u64::try_from(live.max().unwrap_or(0)).ok()
+}
+
+/// The buffers, of which one that holds a strip of rows is as large as the longest strip.
+fn with_longest_strips(buffers: &[Buffer], steps: &[Step]) -> Vec<Buffer> {
     let mut longest = buffers.to_vec();
     for step in steps {
         if let Some(strips) = step.strips() {
@@ -35,28 +86,7 @@ pub(super) fn assign(buffers: &mut [Buffer], steps: &[Step]) -> Vec<Arena> {
             }
         }
     }
-    let allocations = allocations(&longest, steps);
-    let mut arenas = Vec::new();
-    for dtype in DType::ALL {
-        let of_type: Vec<&Allocation> =
-            allocations.iter().filter(|allocation| allocation.dtype == dtype).collect();
-        if of_type.is_empty() {
-            continue;
-        }
-        let (known, unknown): (Vec<_>, Vec<_>) = of_type
-            .iter()
-            .partition(|allocation| of_type.len() <= MOST && allocation.size.len.as_literal().is_some());
-        let (mut places, end) = in_gaps(&known);
-        let (more, len) = in_slots(&unknown, end);
-        places.extend(more);
-        for (allocation, offset) in known.iter().chain(&unknown).zip(places) {
-            for buffer in &allocation.buffers {
-                buffers[buffer.0].place = Location::Arena { offset: offset.clone() };
-            }
-        }
-        arenas.push(Arena { dtype, len });
-    }
-    arenas
+    longest
 }
 
 /// The size of an allocation in elements.
@@ -198,19 +228,16 @@ fn or_too_many(elements: DimResult) -> Dim {
     elements.unwrap_or(Dim::literal(TOO_MANY))
 }
 
-/// Offsets for known sizes, and the end of the last allocation.
-fn in_gaps(allocations: &[&Allocation]) -> (Vec<Dim>, Dim) {
-    let size = |allocation: &Allocation| {
-        allocation.size.len.as_literal().expect("only known sizes are placed in gaps")
-    };
+/// Offsets for sizes in some unit, and the end of the last allocation.
+fn in_gaps(allocations: &[&Allocation], sizes: &[i64]) -> (Vec<i64>, i64) {
     let mut largest_first: Vec<usize> = (0..allocations.len()).collect();
-    largest_first.sort_by_key(|allocation| std::cmp::Reverse(size(allocations[*allocation])));
+    largest_first.sort_by_key(|allocation| std::cmp::Reverse(sizes[*allocation]));
     let mut offsets: Vec<i64> = vec![0; allocations.len()];
     // The placed allocations, by offset.
     let mut placed: Vec<usize> = Vec::new();
     let mut end = 0;
     for allocation in largest_first {
-        let needed = size(allocations[allocation]);
+        let needed = sizes[allocation];
         let mut tightest: Option<(i64, i64)> = None;
         let mut free_from = 0;
         for other in placed.iter().filter(|other| allocations[**other].overlaps(allocations[allocation])) {
@@ -218,7 +245,7 @@ fn in_gaps(allocations: &[&Allocation]) -> (Vec<Dim>, Dim) {
             if gap >= needed && tightest.is_none_or(|(best, _)| gap < best) {
                 tightest = Some((gap, free_from));
             }
-            free_from = free_from.max(offsets[*other].saturating_add(size(allocations[*other])));
+            free_from = free_from.max(offsets[*other].saturating_add(sizes[*other]));
         }
         let offset = tightest.map_or(free_from, |(_, offset)| offset);
         offsets[allocation] = offset;
@@ -226,11 +253,63 @@ fn in_gaps(allocations: &[&Allocation]) -> (Vec<Dim>, Dim) {
         let at = placed.partition_point(|other| offsets[*other] <= offset);
         placed.insert(at, allocation);
     }
-    (offsets.into_iter().map(Dim::literal).collect(), Dim::literal(end))
+    (offsets, end)
 }
 
-/// Offsets from `start` on for sizes that may be unknown, and the end of the last slot.
-fn in_slots(allocations: &[&Allocation], start: Dim) -> (Vec<Dim>, Dim) {
+/// Offsets from `start` on for sizes that may be unknown, and the end of the last allocation.
+fn of_unknown_size(allocations: &[&Allocation], dtype: DType, start: Dim) -> (Vec<Dim>, Dim) {
+    /// The extent at which ends are compared.
+    const EXTENT: i64 = 1000;
+
+    let slots = in_slots(allocations, &start);
+    let mut extents = Bindings::new();
+    slots.1.for_each_symbol(&mut |symbol| _ = extents.insert(symbol.clone(), Dim::literal(EXTENT)));
+    match in_multiples(allocations, dtype, &start) {
+        Some(multiples) if multiples.1.evaluate(&extents) < slots.1.evaluate(&extents) => multiples,
+        Some(_) | None => slots,
+    }
+}
+
+/// As [`of_unknown_size`], if all sizes are multiples of one product of symbols. Multiples are placed as known sizes
+/// are. An offset is rounded up to the alignment, and lies one unit of it higher than needed for each allocation below
+/// that does not end at a whole unit: `offset(o) + c m <= offset(o + c)` with `offset(o) = unit * ceil(o m / unit) +
+/// unit * below`.
+fn in_multiples(allocations: &[&Allocation], dtype: DType, start: &Dim) -> Option<(Vec<Dim>, Dim)> {
+    let terms: Vec<Term> = allocations
+        .iter()
+        .map(|allocation| match &*allocation.size.count.terms() {
+            [term] if term.coefficient > 0 && !term.factors.is_empty() => Some(term.clone()),
+            _ => None,
+        })
+        .collect::<Option<_>>()?;
+    let first = terms.first()?;
+    if terms.iter().any(|term| term.factors != first.factors) {
+        return None;
+    }
+    let multiple = allocations[0].size.count.exact_div(&Dim::literal(first.coefficient)).ok()??;
+    let sizes: Vec<i64> = terms.iter().map(|term| term.coefficient).collect();
+    let (offsets, end) = in_gaps(allocations, &sizes);
+    let unit = (ALIGNMENT / dtype.bytes()) as i64;
+    let is_whole = sizes.iter().all(|size| size % unit == 0);
+    let mut below = vec![0_i64; allocations.len()];
+    let mut upwards: Vec<usize> = (0..allocations.len()).collect();
+    upwards.sort_by_key(|allocation| offsets[*allocation]);
+    for (position, this) in upwards.iter().enumerate().filter(|_| !is_whole) {
+        let others =
+            upwards[..position].iter().filter(|other| allocations[**other].overlaps(allocations[*this]));
+        below[*this] = others.map(|other| below[*other] + 1).max().unwrap_or(0);
+    }
+    let place = |offset: i64, below: i64| {
+        let whole = multiple.mul(&Dim::literal(offset))?.ceil_div(unit)?.mul(&Dim::literal(unit))?;
+        start.add(&whole)?.add_literal(unit * below)
+    };
+    let places = offsets.iter().zip(&below).map(|(offset, below)| place(*offset, *below));
+    let most_below = if is_whole { 0 } else { below.iter().max()? + 1 };
+    Some((places.collect::<Result<_, _>>().ok()?, place(end, most_below).ok()?))
+}
+
+/// As [`of_unknown_size`], in slots.
+fn in_slots(allocations: &[&Allocation], start: &Dim) -> (Vec<Dim>, Dim) {
     struct Slot {
         size: Size,
         /// The last step that uses the allocation that was placed in the slot last.
@@ -264,7 +343,7 @@ fn in_slots(allocations: &[&Allocation], start: Dim) -> (Vec<Dim>, Dim) {
         slots[slot].until = allocation.life.1;
         slot_of.push(slot);
     }
-    let mut end = start;
+    let mut end = start.clone();
     let mut offsets = Vec::with_capacity(slots.len());
     for slot in &slots {
         offsets.push(end.clone());

@@ -8,7 +8,7 @@ use mind_core::{
     ir::ValueId,
     loops,
     pipeline::{Compiled, compile, compile_gradient},
-    plan::{Listing, Location, Step, View, listing},
+    plan::{Listing, Location, Plan, Step, View, listing, live_bytes},
     surface::{lex, lower, lower::Function, parse},
 };
 
@@ -85,6 +85,29 @@ fn a_training_step_keeps_activations_only() {
     }
 }
 
+/// No assignment of memory to the steps of a plan can need fewer bytes than are live at once. Temporaries of unknown
+/// size do not share memory with those of known size, here the gradients of biases, which small batches would show.
+#[test]
+fn a_training_step_needs_at_most_a_tenth_more_memory_than_is_live_at_once() {
+    for layers in [&[5][..], &[40, 10], &[10, 40], &[60, 50, 30, 10], &[20, 70, 20, 70, 3], &[8; 12]] {
+        let network = network(layers);
+        let symbolic = plan_of_step(&network);
+        for batch in [8, 100, 4096] {
+            let known = plan_of_step(&network.replace("<N>", "").replace("[N,", &format!("[{batch},")));
+            for plan in [&known].into_iter().chain((batch > 8).then_some(&symbolic)) {
+                let bindings = Bindings::from([("N".into(), Dim::literal(batch))]);
+                let live = live_bytes(plan, &bindings).expect("the batch is all that is open");
+                let peak = 4 * arena(plan).evaluate(&bindings).expect("the batch is all that is open");
+                let peak = u64::try_from(peak).expect("a number of bytes");
+                assert!(
+                    live <= peak && peak * 10 <= live * 11,
+                    "{peak}, {live} live: {layers:?}, batch {batch}"
+                );
+            }
+        }
+    }
+}
+
 /// The number of elements that a training step of a network with these layers needs besides parameters.
 fn peak(batch: i64, layers: &[i64]) -> i64 {
     let hidden: i64 = layers[..layers.len() - 1].iter().sum();
@@ -117,6 +140,16 @@ fn network(layers: &[i64]) -> String {
 
 /// The number of elements in the arena of the function `step`, whose parameters are updated in place.
 fn temporaries_of_step(program: &str) -> Dim {
+    arena(&plan_of_step(program)).clone()
+}
+
+fn arena(plan: &Plan) -> &Dim {
+    let [arena] = &plan.arenas[..] else { panic!("one element type") };
+    &arena.len
+}
+
+/// The plan of the function `step`, whose parameters are updated in place.
+fn plan_of_step(program: &str) -> Plan {
     let (lowered, diags) = lower(&parse(lex(program).0).0);
     assert!(diags.is_empty(), "{diags:?}");
     let step = lowered.functions.iter().find(|function| function.name == "step").expect("it is there");
@@ -125,8 +158,7 @@ fn temporaries_of_step(program: &str) -> Dim {
         !plan.steps.iter().any(|step| matches!(step, Step::Update { .. })),
         "parameters are updated in place"
     );
-    let [arena] = &plan.arenas[..] else { panic!("one element type") };
-    arena.len.clone()
+    plan
 }
 
 fn plans(text: &str) -> String {
