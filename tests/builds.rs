@@ -199,6 +199,36 @@ fn main() {
     }
 }
 
+/// A public function whose extents only run time knows is compiled in the library that contains it. With extents that
+/// the caller's types know, it is compiled for these in the caller's crate.
+#[test]
+fn a_function_of_a_library_is_compiled_once_for_extents_of_run_time() {
+    let library = "mind::mind! { pub fn doubled<N, M>(x: f32[N, M]) -> f32[N, M] { exp(x) * 2.0 } }\n";
+    let program = |tensor: &str| {
+        format!(
+            "fn main() {{ assert!(builds_once::doubled(&mind::Tensor::<f32, _>::{tensor}).iter().all(|y| *y == 2.0)); }}\n"
+        )
+    };
+    let (open, known) =
+        (program("zeros_with((2_usize, 3_usize))"), program("zeros_with((2_usize, mind::Const::<3>))"));
+    let project = project("builds-once", &[], [("open", &*open), ("known", &*known)]);
+    project.write("src/lib.rs", library);
+    for (name, compiles) in [("open", false), ("known", true)] {
+        let listing = project.write(&format!("{name}.ll"), "");
+        let emit = format!("--emit=llvm-ir={}", listing.display());
+        let (builds, text) = cargo(
+            &project,
+            &["rustc", "--bin", name, "--", "-Ccodegen-units=1", "-Csymbol-mangling-version=v0", &emit],
+        );
+        assert!(builds, "{text}");
+        let listing = fs::read_to_string(listing).expect("rustc has written it");
+        let defines = listing.lines().any(|line| line.starts_with("define ") && line.contains("6Kernel"));
+        assert_eq!(defines, compiles, "the loop of `{name}`");
+        let (runs, text) = cargo(&project, &["run", "--bin", name]);
+        assert!(runs, "{text}");
+    }
+}
+
 /// The corrected programs of `mind-core/tests/habits`, in one crate: the code that error messages suggest compiles.
 #[test]
 fn what_mends_habits_of_other_libraries_compiles() {

@@ -18,7 +18,7 @@ use super::{
     item::{Constants, Item},
     iteration, parts, product,
     signature::{self, Input, Signature},
-    steps,
+    steps::{self, Compiled},
     tokens::{braces_at, keyword_at, parse, stand_at, visibility_at},
     watched::WatchedText,
 };
@@ -39,6 +39,8 @@ impl Emitter<'_> {
             item.value_name,
             item.watched_text,
             item.lengths,
+            // Other crates can call a function that is public, and would compile it again.
+            if item.visibility.is_empty() { Compiled::InEachCrate } else { Compiled::Once },
         ));
         let check = check(item, signature);
         let call = call(item, signature);
@@ -146,7 +148,14 @@ fn loops(item: &Item<'_>, plan: &Plan, depth: usize, held: Loops) -> TokenStream
         let (geometries, inner) = (parse(&product::geometries(body)), loops(item, body, depth + 1, held));
         let run = (held == Loops::Run).then(|| {
             let (function, none) = (item.name.to_string(), &|_| None);
-            let run = steps::run(body, &function, none, &|_| WatchedText::default(), item.lengths);
+            let run = steps::run(
+                body,
+                &function,
+                none,
+                &|_| WatchedText::default(),
+                item.lengths,
+                Compiled::InEachCrate,
+            );
             let (run, externs) = (parse(&run), external::functions(body, &|_| None, depth + 1));
             quote! { #externs #run }
         });

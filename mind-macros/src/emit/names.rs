@@ -21,6 +21,8 @@ impl Names {
             "call",
             "into",
             "run",
+            "run_steps",
+            "run_of_any_extents",
             "lens",
             "params",
             "flops",

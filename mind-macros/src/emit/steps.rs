@@ -29,6 +29,18 @@ use super::{
     watched::WatchedText,
 };
 
+/// The function that runs the steps if `run` chooses between it and a function that is not generic.
+const STEPS: &str = "run_steps";
+
+/// The crates that compile a function whose extents only run time knows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Compiled {
+    /// Each crate that calls it, so that it can be inlined.
+    InEachCrate,
+    /// The crate that contains it.
+    Once,
+}
+
 /// The text of `fn run`, generic over the symbols.
 pub(super) fn run(
     plan: &Plan,
@@ -36,7 +48,9 @@ pub(super) fn run(
     wishes: &dyn Fn(ValueId) -> Option<String>,
     watched_text: &dyn Fn(ValueId) -> WatchedText,
     lengths: Lengths,
+    compiled: Compiled,
 ) -> String {
+    let is_once = compiled == Compiled::Once && !plan.symbols.is_empty();
     let mut names = Names::new();
     let of_strips = plan.steps.iter().filter_map(Step::strips).flat_map(Strips::symbols);
     let mut all: Vec<&Symbol> = plan.symbols.iter().chain(of_strips).collect();
@@ -63,7 +77,7 @@ pub(super) fn run(
         loops: 0,
         text: String::new(),
     };
-    body.signature();
+    body.signature(if is_once { STEPS } else { "run" });
     body.read_updated_numbers();
     body.split_workspace();
     if plan.steps.iter().any(|step| matches!(step, Step::Watch { watch: Watch::Search(_), .. })) {
@@ -83,35 +97,70 @@ pub(super) fn run(
     body.text = head + &outline::text(&body, &steps, lengths);
     body.returned();
     body.text.push_str("}\n");
+    if is_once {
+        body.text.push_str(&body.run_of_any_extents());
+    }
     body.text
 }
 
 impl Body<'_> {
-    fn signature(&mut self) {
-        let generics = generics(self.plan);
+    /// The head of the function `name`, which runs the steps.
+    fn signature(&mut self, name: &str) {
+        let (generics, result) = (generics(self.plan), self.result_type());
         let _ = write!(
             self.text,
-            "#[allow(unused, clippy::all, clippy::pedantic)]\n#[inline]\npub(super) fn run{generics}(sizes: {}, ",
+            "#[allow(unused, clippy::all, clippy::pedantic)]\n#[inline]\npub(super) fn {name}{generics}(sizes: {}, ",
             sizes(self.plan)
         );
-        for (input, name) in self.plan.inputs.iter().zip(&self.inputs) {
-            let _ = match (input.ty.rank(), input.updated) {
-                (0, true) => write!(self.text, "{}: &mut {}, ", new_value(name), input.ty.dtype),
-                _ => write!(self.text, "{name}: {}, ", input_type(input)),
-            };
+        for (name, ty) in self.parameters() {
+            let _ = write!(self.text, "{name}: {ty}, ");
         }
-        for (result, name) in self.plan.results.iter().zip(&self.results) {
-            if result.rank() > 0 {
-                let _ = write!(self.text, "{name}: &mut [{}], ", result.dtype);
+        let _ = writeln!(self.text, ") -> {result} {{");
+        self.text.push_str(&extents_of_symbols(self.plan));
+    }
+
+    /// The parameters after the sizes, with their types.
+    fn parameters(&self) -> Vec<(String, String)> {
+        let inputs = self.plan.inputs.iter().zip(&self.inputs).map(|(input, name)| {
+            match (input.ty.rank(), input.updated) {
+                (0, true) => (new_value(name), format!("&mut {}", input.ty.dtype)),
+                _ => (name.clone(), input_type(input)),
             }
-        }
+        });
+        let results = self.plan.results.iter().zip(&self.results).filter(|(result, _)| result.rank() > 0);
+        let results = results.map(|(result, name)| (name.clone(), format!("&mut [{}]", result.dtype)));
+        let workspace = ("workspace".to_owned(), "rt::Segments<'_>".to_owned());
+        inputs.chain(results).chain([workspace]).collect()
+    }
+
+    fn result_type(&self) -> String {
         let scalars = self.plan.results.iter().filter(|result| result.rank() == 0);
         let scalars: String = scalars.map(|result| format!("{},", result.dtype)).collect();
-        let _ = writeln!(
-            self.text,
-            "workspace: rt::Segments<'_>) -> ::core::result::Result<({scalars}), rt::Error> {{"
-        );
-        self.text.push_str(&extents_of_symbols(self.plan));
+        format!("::core::result::Result<({scalars}), rt::Error>")
+    }
+
+    /// The function `run` where another function, [`STEPS`], runs the steps. If only run time knows the extents, it
+    /// calls a function that is not generic, and so is compiled once, in the crate that contains it.
+    fn run_of_any_extents(&self) -> String {
+        let (symbols, generics, result) = (&self.plan.symbols, generics(self.plan), self.result_type());
+        let (mut parameters, mut arguments) = (String::new(), String::new());
+        for (name, ty) in self.parameters() {
+            let _ = write!(parameters, "{name}: {ty}, ");
+            let _ = write!(arguments, "{name}, ");
+        }
+        let are_unknown: Vec<_> =
+            symbols.iter().map(|symbol| format!("{symbol}::STATIC.is_none()")).collect();
+        let extents: String = (0..symbols.len()).map(|at| format!("sizes.{at}.extent(),")).collect();
+        let (are_unknown, any) = (are_unknown.join(" && "), "usize,".repeat(symbols.len()));
+        format!(
+            "#[allow(unused, clippy::all, clippy::pedantic)]\n#[inline]\n\
+             pub(super) fn run{generics}(sizes: {}, {parameters}) -> {result} {{\n\
+             if const {{ {are_unknown} }} {{ run_of_any_extents(({extents}), {arguments}) }} \
+             else {{ {STEPS}(sizes, {arguments}) }}\n}}\n\
+             #[allow(unused, clippy::all, clippy::pedantic)]\n\
+             fn run_of_any_extents(sizes: ({any}), {parameters}) -> {result} {{ {STEPS}(sizes, {arguments}) }}\n",
+            sizes(self.plan)
+        )
     }
 
     /// Reads updated numbers once, before anything is written.
