@@ -8,7 +8,10 @@
 
 use crate::{
     dim::{Bindings, Dim, DimResult, Term},
-    plan::{ALIGNMENT, Arena, Buffer, BufferId, Location, Plan, Step, Strips, order::may_overwrite},
+    plan::{
+        ALIGNMENT, Arena, Buffer, BufferId, Location, Plan, Step, Strips,
+        order::{may_overwrite, whole},
+    },
     ty::DType,
 };
 
@@ -158,8 +161,8 @@ impl<'s> ScheduledStep<'s> {
         turns
     }
 
-    fn whole(&self, buffer: BufferId) -> BufferId {
-        self.strips.map_or(buffer, |strips| strips.whole(buffer))
+    fn whole(&self, buffers: &[Buffer], buffer: BufferId) -> BufferId {
+        whole(buffers, self.strips.map_or(buffer, |strips| strips.whole(buffer)))
     }
 
     /// The first and the last position at which a buffer of the step must live.
@@ -175,7 +178,7 @@ fn allocations(buffers: &[Buffer], steps: &[Step]) -> Vec<Allocation> {
     let mut last_use = vec![0; buffers.len()];
     for turn in &turns {
         turn.step.for_each_buffer(|buffer| {
-            let buffer = turn.whole(buffer);
+            let buffer = turn.whole(buffers, buffer);
             last_use[buffer.0] = last_use[buffer.0].max(turn.live_range(buffer).1);
         });
     }
@@ -185,9 +188,9 @@ fn allocations(buffers: &[Buffer], steps: &[Step]) -> Vec<Allocation> {
         let (step, position) = (turn.step, turn.position);
         // A result must not take the memory of another result of the same step.
         let mut taken: Vec<BufferId> = Vec::new();
-        step.for_each_write(|result| taken.push(turn.whole(result)));
+        step.for_each_write(|result| taken.push(turn.whole(buffers, result)));
         step.for_each_write(|result| {
-            let result = turn.whole(result);
+            let result = turn.whole(buffers, result);
             if !is_temporary(result) || tenant_of[result.0].is_some() {
                 return;
             }

@@ -9,7 +9,7 @@ use crate::{
         finish::finish,
         fusion::{self, Fusion},
         graph::{Delivery, Graph, Item, ItemId, ItemOperand, Work},
-        order,
+        joined, order,
         program::{self, Cluster},
         storage::{self, Storage},
         strips, view,
@@ -270,13 +270,15 @@ impl<'g> Planner<'g> {
         );
         let mut copied = order::update_in_place(&mut self.buffers, &mut self.steps, &updated);
         copied.extend(early);
+        let kept: Vec<BufferId> = copied.iter().map(|(from, _)| *from).collect();
+        self.steps = joined::write_parts(&mut self.buffers, self.steps, &kept);
         for (from, input) in copied {
             last.push(Step::Update { from, to: order::input_buffer(&self.buffers, input) });
         }
-        let mut steps = order::checks_first(self.steps);
+        let mut steps = order::checks_first(self.steps, &self.buffers);
         steps.append(&mut last);
         let arenas = arena::assign(&mut self.buffers, &steps);
-        strips::place_parts(&mut self.buffers);
+        strips::place_parts(&mut self.buffers, &steps);
         let inputs = module.inputs().enumerate().map(|(position, (name, ty))| Parameter {
             name: name.clone(),
             ty: ty.clone(),

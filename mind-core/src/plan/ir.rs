@@ -34,6 +34,23 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The offset of a buffer in the arena of its element type, if it is there, whole or as a part of another.
+    #[must_use]
+    pub fn arena_offset(&self, buffer: BufferId) -> Option<Dim> {
+        match &self.buffers[buffer.0].place {
+            Location::Arena { offset } => Some(offset.clone()),
+            Location::Part { of, from } => match &self.buffers[of.0].place {
+                Location::Arena { offset } => {
+                    Some(offset.add(from).expect("a part of a buffer is inside the arena"))
+                }
+                Location::Input(_) | Location::Result(_) | Location::Constant(_) | Location::Part { .. } => {
+                    None
+                }
+            },
+            Location::Input(_) | Location::Result(_) | Location::Constant(_) => None,
+        }
+    }
+
     /// The same plan with the symbols in this order, also in the plans of its loops.
     #[must_use]
     pub fn with_symbols(mut self, symbols: &[Symbol]) -> Self {
@@ -109,7 +126,7 @@ pub enum Location {
     },
     /// Constant data of the program.
     Constant(TensorData),
-    /// A part of an input or result that [`Strips`] write, from an element on.
+    /// A part of another buffer, from an element on: of an input or result that [`Strips`] write, or of a joined tensor.
     Part {
         /// The whole buffer.
         of: BufferId,

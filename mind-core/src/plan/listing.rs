@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeSet, fmt::Write};
 
+use super::order::whole;
 use crate::{
     data::TensorData,
     dim::{Bindings, Dim},
@@ -334,7 +335,7 @@ impl Listing<'_> {
         let mut uses = Vec::new();
         for (position, step) in self.plan.steps.iter().enumerate() {
             let mut used = false;
-            step.for_each_buffer(|other| used |= other == id);
+            step.for_each_buffer(|other| used |= other == id || whole(&self.plan.buffers, other) == id);
             if used {
                 uses.push(position + 1);
             }

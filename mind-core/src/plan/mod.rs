@@ -12,6 +12,7 @@ mod finish;
 mod fusion;
 mod graph;
 mod ir;
+mod joined;
 mod listing;
 pub mod nest;
 mod order;

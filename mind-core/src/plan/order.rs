@@ -102,6 +102,14 @@ pub(super) fn update_in_place(
     copied
 }
 
+/// The buffer that a buffer is a part of, or the buffer itself.
+pub(super) fn whole(buffers: &[Buffer], buffer: BufferId) -> BufferId {
+    match &buffers[buffer.0].place {
+        Location::Part { of, .. } => *of,
+        Location::Input(_) | Location::Result(_) | Location::Arena { .. } | Location::Constant(_) => buffer,
+    }
+}
+
 /// The buffer that is the memory of an input of rank 1 or more.
 pub(super) fn input_buffer(buffers: &[Buffer], input: usize) -> BufferId {
     let own = buffers.iter().position(|buffer| buffer.place == Location::Input(input));
@@ -214,23 +222,24 @@ fn sort(steps: &mut Vec<Step>, buffers: &[Buffer], edges: &Edges) {
 
 /// Moves the steps that can fail, and the steps that they depend on, before all others. The order is otherwise
 /// unchanged. If a step fails, no memory that the caller sees has been written.
-pub(super) fn checks_first(steps: Vec<Step>) -> Vec<Step> {
-    let needed = before_checks(&steps);
+pub(super) fn checks_first(steps: Vec<Step>, buffers: &[Buffer]) -> Vec<Step> {
+    let needed = before_checks(&steps, buffers);
     let numbered = steps.into_iter().enumerate();
     let (first, rest): (Vec<_>, Vec<_>) = numbered.partition(|(position, _)| needed.contains(position));
     first.into_iter().chain(rest).map(|(_, step)| step).collect()
 }
 
 /// The steps that can fail and those that they depend on.
-pub(super) fn before_checks(steps: &[Step]) -> HashSet<usize> {
+pub(super) fn before_checks(steps: &[Step], buffers: &[Buffer]) -> HashSet<usize> {
     if !steps.iter().any(Step::can_fail) {
         return HashSet::new();
     }
-    let mut writers: HashMap<BufferId, usize> = HashMap::new();
+    // Several steps write a buffer of which others are parts.
+    let mut writers: HashMap<BufferId, Vec<usize>> = HashMap::new();
     let mut makers: HashMap<ValueId, usize> = HashMap::new();
     let mut needed: HashSet<usize> = HashSet::new();
     for (position, step) in steps.iter().enumerate() {
-        step.for_each_write(|buffer| _ = writers.insert(buffer, position));
+        step.for_each_write(|buffer| writers.entry(whole(buffers, buffer)).or_default().push(position));
         step.for_each_local(|value| _ = makers.insert(value, position));
     }
     for (position, step) in steps.iter().enumerate().rev() {
@@ -238,7 +247,9 @@ pub(super) fn before_checks(steps: &[Step]) -> HashSet<usize> {
             continue;
         }
         needed.insert(position);
-        step.for_each_read(|buffer| needed.extend(writers.get(&buffer)));
+        step.for_each_read(|buffer| {
+            needed.extend(writers.get(&whole(buffers, buffer)).into_iter().flatten())
+        });
         step.for_each_scalar(|scalar| match scalar {
             Scalar::Local(value) => _ = needed.insert(*makers.get(value).expect(MADE)),
             Scalar::Constant(_) | Scalar::Input(_) | Scalar::Count { .. } => {}

@@ -93,10 +93,16 @@ impl Uses {
             step.for_each_buffer(|buffer| {
                 let buffer = &body.plan.buffers[buffer.0];
                 uses.dtypes.insert(buffer.ty.dtype);
-                match buffer.place {
-                    Location::Input(input) => _ = uses.inputs.insert(input),
-                    Location::Result(result) => _ = uses.results.insert(result),
-                    // For a part, `for_each_buffer` visits the whole buffer instead.
+                let whole = match buffer.place {
+                    Location::Part { of, .. } => &body.plan.buffers[of.0].place,
+                    Location::Input(_)
+                    | Location::Result(_)
+                    | Location::Arena { .. }
+                    | Location::Constant(_) => &buffer.place,
+                };
+                match whole {
+                    Location::Input(input) => _ = uses.inputs.insert(*input),
+                    Location::Result(result) => _ = uses.results.insert(*result),
                     Location::Arena { .. } | Location::Constant(_) | Location::Part { .. } => {}
                 }
             });

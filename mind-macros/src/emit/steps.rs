@@ -1,11 +1,7 @@
 //! Emits the function that runs a plan, as Rust text. Each step takes its buffers from the arenas, and is a call or a
 //! loop.
 
-use std::{
-    collections::{BTreeSet, HashMap},
-    fmt::Write,
-    mem,
-};
+use std::{collections::HashMap, fmt::Write, mem};
 
 use mind_core::{
     dim::{Dim, Symbol},
@@ -193,10 +189,10 @@ impl Body<'_> {
     /// share a variable.
     fn take_temporaries(&mut self, used: &[BufferId]) {
         for dtype in DType::ALL {
-            let mut taken: Vec<(&Dim, Vec<BufferId>)> = Vec::new();
+            let mut taken: Vec<(Dim, Vec<BufferId>)> = Vec::new();
             for buffer in used {
                 let known = &self.plan.buffers[buffer.0];
-                let Location::Arena { offset } = &known.place else { continue };
+                let Some(offset) = self.plan.arena_offset(*buffer) else { continue };
                 if known.ty.dtype != dtype {
                     continue;
                 }
@@ -219,7 +215,8 @@ impl Body<'_> {
                 let count = count.expect("a verified type has a countable number of elements");
                 let end = start.add(&count).unwrap_or(Dim::literal(i64::MAX));
                 let _ = write!(names, "{name}, ");
-                let _ = write!(ranges, "{}..{}, ", grouped(&self.extent(start)), grouped(&self.extent(&end)));
+                let _ =
+                    write!(ranges, "{}..{}, ", grouped(&self.extent(&start)), grouped(&self.extent(&end)));
             }
             let _ = writeln!(self.text, "let [{names}] = rt::split(&mut *{arena}, [{ranges}]);");
         }
@@ -227,20 +224,33 @@ impl Body<'_> {
     }
 
     fn take_parts(&mut self, used: &[BufferId]) {
-        let mut taken = BTreeSet::new();
+        let mut of_whole: Vec<(BufferId, Vec<(BufferId, Dim)>)> = Vec::new();
         for buffer in used {
-            let known = &self.plan.buffers[buffer.0];
-            let Location::Part { of, from } = &known.place else { continue };
-            if !taken.insert(*buffer) {
+            let Location::Part { of, from } = &self.plan.buffers[buffer.0].place else { continue };
+            if self.plan.arena_offset(*buffer).is_some() {
                 continue;
             }
-            let count = known.ty.shape.element_count();
-            let count = count.expect("a verified type has a countable number of elements");
-            let name = self.names.fresh(&self.preferred_name(known.value));
-            let (whole, from, count) =
-                (self.write(*of), grouped(&self.extent(from)), grouped(&self.extent(&count)));
-            let _ = writeln!(self.text, "let {name} = &mut {whole}[{from}..][..{count}];");
-            self.buffers.insert(*buffer, name);
+            let part = (*buffer, from.clone());
+            match of_whole.iter_mut().find(|(whole, _)| whole == of) {
+                Some((_, parts)) if parts.contains(&part) => {}
+                Some((_, parts)) => parts.push(part),
+                None => of_whole.push((*of, vec![part])),
+            }
+        }
+        for (whole, parts) in of_whole {
+            let (mut names, mut ranges) = (String::new(), String::new());
+            for (buffer, from) in parts {
+                let known = &self.plan.buffers[buffer.0];
+                let count = known.ty.shape.element_count();
+                let count = count.expect("a verified type has a countable number of elements");
+                let name = self.names.fresh(&self.preferred_name(known.value));
+                let (from, count) = (grouped(&self.extent(&from)), grouped(&self.extent(&count)));
+                let _ = write!(names, "{name}, ");
+                let _ = write!(ranges, "{from}..{from} + {count}, ");
+                self.buffers.insert(buffer, name);
+            }
+            let whole = self.write(whole);
+            let _ = writeln!(self.text, "let [{names}] = rt::split(&mut {whole}[..], [{ranges}]);");
         }
     }
 

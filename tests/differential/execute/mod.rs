@@ -168,7 +168,7 @@ impl Run<'_> {
     fn range(&self, id: BufferId) -> std::ops::Range<usize> {
         let start = match &self.buffer(id).place {
             Location::Arena { offset } => self.size(offset),
-            Location::Part { from, .. } => self.size(from),
+            Location::Part { of, from } => self.range(*of).start + self.size(from),
             Location::Input(_) | Location::Constant(_) | Location::Result(_) => 0,
         };
         start..start + self.len(id)

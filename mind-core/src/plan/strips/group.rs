@@ -126,7 +126,7 @@ impl<'s> Search<'s> {
         let users = Users::new(steps, buffers.len());
         let (edges, group_of) = (Edges::new(steps, buffers), vec![None; steps.len()]);
         let origin = (0..steps.len()).collect();
-        let feeds_check = order::before_checks(steps);
+        let feeds_check = order::before_checks(steps, buffers);
         Self {
             limits: *limits,
             origin,

@@ -90,13 +90,13 @@ impl StripSymbols {
     }
 }
 
-/// Sets the locations of parts, once all whole buffers have theirs.
-pub(super) fn place_parts(buffers: &mut [Buffer]) {
-    for position in 0..buffers.len() {
-        let Location::Part { of, from } = &buffers[position].place else { continue };
+/// Sets the locations of the parts of strips, once all whole buffers have theirs.
+pub(super) fn place_parts(buffers: &mut [Buffer], steps: &[Step]) {
+    for BufferPart { buffer, .. } in steps.iter().filter_map(Step::strips).flat_map(|strips| &strips.parts) {
+        let Location::Part { of, from } = &buffers[buffer.0].place else { continue };
         if let Location::Arena { offset } = &buffers[of.0].place {
             let offset = offset.add(from).expect("a part of a buffer is inside the arena");
-            buffers[position].place = Location::Arena { offset };
+            buffers[buffer.0].place = Location::Arena { offset };
         }
     }
 }
