@@ -13,7 +13,10 @@ pub(crate) mod tests;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use mind_shape::loops;
+use mind_shape::{
+    loops,
+    threads::{Axis, Cut},
+};
 
 use crate::kernels::limit::limit;
 use crate::simd::{Kernel, dispatch};
@@ -48,7 +51,7 @@ pub const WORTH_SPLITTING: usize = limit(loops::WORTH_SPLITTING, 256);
 const FEWEST_COLUMNS: usize = limit(loops::FEWEST_COLUMNS, 8);
 
 /// The largest number of columns that [`run_columns`] sums at once, so that their sums stay in the fastest cache.
-const WIDEST: usize = limit(2048, 32);
+const WIDEST: usize = limit(loops::WIDEST_COLUMNS, 32);
 
 /// Runs `kernel` at the SIMD level in use, on several threads where that pays.
 ///
@@ -60,7 +63,7 @@ pub fn run<K: Split>(kernel: K, steps: usize, elements_per_step: usize, cost: us
 where
     K::Output: Combine,
 {
-    cut(kernel, steps, Cut::new(K::Output::FOLDS, steps, elements_per_step, cost))
+    cut(kernel, steps, cut_of(K::Output::FOLDS, steps, elements_per_step, cost))
 }
 
 /// [`run`] for a kernel that sums over rows: [`Split`] cuts its columns, of `elements_per_column` elements each.
@@ -73,12 +76,12 @@ pub fn run_columns<K: Split<Output = ()>>(
     elements_per_column: usize,
     cost: usize,
 ) {
-    cut(kernel, columns, Cut::of_columns(columns, elements_per_column, cost));
+    cut(kernel, columns, cut_of_columns(columns, elements_per_column, cost));
 }
 
 /// The largest number of parts into which [`run`] cuts `steps` steps of a kernel that only writes.
 pub(crate) fn parts(steps: usize, elements_per_step: usize, cost: usize) -> usize {
-    steps.div_ceil(Cut::new(false, steps, elements_per_step, cost).leaf.max(1))
+    steps.div_ceil(cut_of(false, steps, elements_per_step, cost).leaf.max(1))
 }
 
 /// The number of steps in each part when [`run_in`] cuts `steps` steps into `parts` parts. The last part may have
@@ -100,58 +103,32 @@ where
     if steps <= plan.leaf {
         return dispatch(kernel);
     }
-    let at = plan.middle(steps);
+    let at = middle(plan.leaf, steps);
     let (first, later) = kernel.split(at);
     let (first, later) =
         join_if(steps > plan.alone, || cut(first, at, plan), || cut(later, steps - at, plan));
     first.combine(later)
 }
 
-/// The sizes into which the steps of a kernel are cut.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Cut {
-    /// The largest number of steps that is not cut further. Cuts are at multiples of it.
-    leaf: usize,
-    /// The largest number of steps that stays on one thread.
-    alone: usize,
+/// The cut of a kernel, which folds or only writes.
+fn cut_of(folds: bool, steps: usize, elements: usize, cost: usize) -> Cut {
+    let axis = Axis { steps, elements, cost };
+    if folds {
+        Cut::of_folds(axis, threads(), WORTH_SPLITTING, LEAF)
+    } else {
+        Cut::of_writes(axis, threads(), WORTH_SPLITTING)
+    }
 }
 
-impl Cut {
-    fn new(folds: bool, steps: usize, elements_per_step: usize, cost: usize) -> Self {
-        /// Elements in a cache line. Parts begin at cache lines, if the whole does.
-        const LINE: usize = 16;
-        /// Parts per thread: more than one part balances threads of unequal speed.
-        const SHARE: usize = 4;
+/// The cut of the columns of a kernel that sums over rows.
+fn cut_of_columns(columns: usize, elements: usize, cost: usize) -> Cut {
+    let axis = Axis { steps: columns, elements, cost };
+    Cut::of_columns(axis, threads(), WORTH_SPLITTING, [FEWEST_COLUMNS, WIDEST])
+}
 
-        let elements = steps.saturating_mul(elements_per_step);
-        let threads = threads();
-        let worth = threads > 1 && elements.saturating_mul(cost) >= WORTH_SPLITTING;
-        if folds {
-            let leaf = (LEAF / elements_per_step.max(1)).max(1);
-            let alone = if worth { (steps / (SHARE * threads)).max(leaf) } else { steps };
-            return Self { leaf, alone };
-        }
-        if !worth {
-            return Self { leaf: steps, alone: steps };
-        }
-        let grain = LINE.div_ceil(elements_per_step.max(1));
-        let part = steps.div_ceil(threads).next_multiple_of(grain);
-        Self { leaf: part, alone: part }
-    }
-
-    fn of_columns(columns: usize, elements_per_column: usize, cost: usize) -> Self {
-        let elements = columns.saturating_mul(elements_per_column);
-        let worth = elements.saturating_mul(cost) >= WORTH_SPLITTING;
-        let sharing = if worth { threads().min(columns / FEWEST_COLUMNS).max(1) } else { 1 };
-        let leaves = columns.div_ceil(WIDEST).next_multiple_of(sharing).max(1);
-        let leaf = columns.div_ceil(leaves).next_multiple_of(FEWEST_COLUMNS);
-        Self { leaf, alone: leaf * (leaves / sharing) }
-    }
-
-    /// The step at which more than a leaf is cut: after half of the leaves.
-    fn middle(self, steps: usize) -> usize {
-        steps.div_ceil(self.leaf).div_ceil(2) * self.leaf
-    }
+/// The step at which more than a leaf is cut: after half of the leaves.
+fn middle(leaf: usize, steps: usize) -> usize {
+    steps.div_ceil(leaf).div_ceil(2) * leaf
 }
 
 /// Runs both functions, at the same time if a thread is free, and returns their results. Calls may nest. A panic in

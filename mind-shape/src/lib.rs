@@ -37,7 +37,7 @@
 //! The module [`extent`] contains the rules for single extents and lists of axes. The compiler calls them for literal
 //! extents. The compiler's own rules also know symbols. The tests `shape_rules` of `mind-core` show that they agree
 //! with the rules here on every operation, including messages. The module [`loops`] contains the sizes that emitted
-//! loops and the run time share. [`write_in_brackets`] writes arrays as text for the run time and the command.
+//! loops and the run time share, and [`threads`] the rules that split work among threads. [`write_in_brackets`] writes arrays as text for the run time and the command.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -62,6 +62,7 @@ pub mod loops;
 mod message;
 pub mod rules;
 mod text;
+pub mod threads;
 mod ty;
 mod words;
 mod writer;

@@ -33,3 +33,7 @@ pub const WORTH_SPLITTING: usize = 128 * 1024;
 
 /// The smallest number of columns of a sum over rows that a thread takes: a few cache lines.
 pub const FEWEST_COLUMNS: usize = 64;
+
+/// The largest number of columns of a sum over rows that are summed at once, so that their sums stay in the fastest
+/// cache.
+pub const WIDEST_COLUMNS: usize = 2048;

@@ -1,6 +1,6 @@
 //! Copies between layouts.
 
-use mind_shape::MAX_RANK;
+use mind_shape::{MAX_RANK, threads::COST_OF_COPY};
 
 use super::check;
 use super::compiled::{Compiled, SumKernels};
@@ -54,9 +54,6 @@ pub(super) fn strided<T: Storable>(
         .fold(offset, |last, (extent, stride)| last.saturating_add((extent - 1).saturating_mul(*stride)));
     check(last < src.len(), "copy: source too short");
 
-    /// The cost of an element, in additions: the cache lines of source and destination lie far apart.
-    const COST: usize = 3;
-
     let mut axes = [CopyAxis::default(); MAX_RANK];
     let rank = merge(dims, strides, &mut axes);
     if rank == 0 {
@@ -68,7 +65,7 @@ pub(super) fn strided<T: Storable>(
     }
     let steps = axes[0].extent;
     let elements_per_step = dst.len() / steps;
-    parallel::run(Strided { axes, rank, offset, src, dst }, steps, elements_per_step, COST);
+    parallel::run(Strided { axes, rank, offset, src, dst }, steps, elements_per_step, COST_OF_COPY);
 }
 
 /// A copy along at least one axis, with checked bounds.

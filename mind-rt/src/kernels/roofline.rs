@@ -23,6 +23,16 @@ pub fn levels() -> impl Iterator<Item = SimdLevel> {
     SimdLevel::ALL.into_iter().filter(|level| *level <= simd_level())
 }
 
+/// The bytes of a vector at the SIMD level in use.
+#[must_use]
+pub fn vector_bytes() -> usize {
+    match simd_level() {
+        SimdLevel::Portable => 16,
+        SimdLevel::Avx2 => 32,
+        SimdLevel::Avx512 => 64,
+    }
+}
+
 /// The bytes that [`read`] and [`write`] move for a slice of `len` numbers, and [`copy`] for each of its two slices.
 #[must_use]
 pub const fn bytes(len: usize) -> usize {

@@ -106,10 +106,10 @@ fn a_folds_tree_depends_on_sizes_alone() {
     for threads in [1, 2, 3, 64] {
         for cost in [0, 1, 1000] {
             let _held = Threads::set(threads);
-            assert_eq!(Cut::new(true, 1000, 1000, cost).leaf, 16);
-            assert_eq!(Cut::new(true, 1_000_000, 1, cost).leaf, LEAF);
-            assert_eq!(Cut::new(true, 7, 1_000_000, cost).leaf, 1);
-            assert_eq!(Cut::new(true, 7, 0, cost).leaf, LEAF);
+            assert_eq!(cut_of(true, 1000, 1000, cost).leaf, 16);
+            assert_eq!(cut_of(true, 1_000_000, 1, cost).leaf, LEAF);
+            assert_eq!(cut_of(true, 7, 1_000_000, cost).leaf, 1);
+            assert_eq!(cut_of(true, 7, 0, cost).leaf, LEAF);
         }
     }
 }
@@ -415,10 +415,10 @@ fn sums_over_rows_are_the_same_to_the_bit_on_any_number_of_threads() {
 #[cfg(not(feature = "__small_blocks"))]
 fn columns_are_cut_where_parts_are_wide() {
     let _held = Threads::set(2);
-    let cut = |columns| Cut::of_columns(columns, 1000, 1000);
+    let cut = |columns| cut_of_columns(columns, 1000, 1000);
     assert_eq!(cut(FEWEST_COLUMNS + 1), Cut { leaf: 2 * FEWEST_COLUMNS, alone: 2 * FEWEST_COLUMNS });
     assert_eq!(cut(1000), Cut { leaf: 512, alone: 512 });
     assert_eq!(cut(3 * WIDEST), Cut { leaf: WIDEST * 3 / 4, alone: WIDEST * 3 / 2 });
-    let little = Cut::of_columns(1000, 10, 1);
+    let little = cut_of_columns(1000, 10, 1);
     assert_eq!(little, Cut { leaf: 1024, alone: 1024 });
 }

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use mind_shape::threads as split;
+
 use crate::kernels::epilogue::Epilogue;
 use crate::kernels::limit::limit;
 use crate::parallel::{join, threads};
@@ -18,14 +20,14 @@ pub struct OutputRows<'a, T> {
 pub struct SplitRows<'s, 'a, T>(&'s mut [Option<OutputRows<'a, T>>]);
 
 /// The most parts of a result.
-const MAX_PARTS: usize = 32;
+const MAX_PARTS: usize = split::PARTS_OF_CONVOLUTION;
 
 /// The number of multiply-adds that are worth a thread.
-const WORTH: usize = limit(1 << 20, 64);
+const WORTH: usize = limit(split::WORTH_OF_CONVOLUTION, 64);
 
 /// The number of parts that are worth their threads, for `work` multiply-adds.
 pub fn parts_worth(work: usize) -> usize {
-    (work / WORTH).clamp(1, MAX_PARTS).min(threads())
+    split::convolution_parts(work, threads(), WORTH)
 }
 
 /// Splits `rows` rows into at most `count` parts, at multiples of `grain`, and calls `f` with them.

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::operands::MatRef;
 use super::product::{InBounds, Multiply, Product, Sink};
-use super::sizes::{GRAIN_OF_COLUMNS, NARROWEST_PART, ROWS_TO_SHARE};
+use super::sizes::COLUMN_SIZES;
 use crate::kernels::epilogue::Block;
 use crate::kernels::number::Number;
 use crate::parallel::join;
@@ -17,15 +17,7 @@ use crate::parallel::join;
 /// The number of columns that each of `parts` threads takes; `None` if threads should take rows, or if the scratch
 /// memory has no room for the sums.
 pub fn width(m: usize, n: usize, parts: usize, scratch: usize) -> Option<usize> {
-    let width = n.div_ceil(parts).next_multiple_of(GRAIN_OF_COLUMNS);
-    (m < ROWS_TO_SHARE && width < n && keep_their_kernel(n, width) && m.saturating_mul(n) <= scratch)
-        .then_some(width)
-}
-
-/// Whether parts of `width` of `n` columns are computed by the same kernel as the whole product: the last part must not
-/// be too narrow.
-pub fn keep_their_kernel(n: usize, width: usize) -> bool {
-    n.is_multiple_of(width) || n % width >= NARROWEST_PART
+    COLUMN_SIZES.width_of_few_rows(m, n, parts).filter(|_| m.saturating_mul(n) <= scratch)
 }
 
 /// Multiplies `width` columns at a time, and passes the sums of each part to `take`, all its rows at once.

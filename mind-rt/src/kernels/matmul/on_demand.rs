@@ -10,33 +10,17 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use super::choices;
 use super::operands::MatRef;
 use super::product::{InBounds, MultiplyColumns, Product};
 use super::region::Region;
-use super::sizes::{FEWEST_COLUMNS, GRAIN_OF_COLUMNS, PARTS_OF_A_THREAD, ROWS_TO_SHARE, SHALLOW};
-use super::{choices, columns};
+use super::sizes::COLUMN_SIZES;
 use crate::kernels::number::Number;
 use crate::parallel::join;
 
 /// The number of columns that threads take at a time, for a product of many rows; `None` if threads should take rows.
 pub fn width<T>(product: &Product<'_, T>, threads: usize) -> Option<usize> {
-    let [m, k, n] = *product.dims;
-    let fewest = if choices::may_pack_left(product) { 4 * FEWEST_COLUMNS } else { FEWEST_COLUMNS };
-    let widths = (1..=PARTS_OF_A_THREAD)
-        .rev()
-        .map(|parts| n.div_ceil(threads * parts).next_multiple_of(GRAIN_OF_COLUMNS).max(fewest));
-    // `most` is the number of columns of the thread with the most. All others may wait for it at most an eighth of the
-    // time.
-    let is_even = |width: &usize| {
-        let (whole, rest) = (n / width, n % width);
-        let most = if whole.is_multiple_of(threads) {
-            whole / threads * width + rest
-        } else {
-            (whole / threads + 1) * width
-        };
-        most * threads / 8 * 7 <= n && columns::keep_their_kernel(n, *width)
-    };
-    (m >= ROWS_TO_SHARE && k > SHALLOW).then(|| widths.into_iter().find(is_even)).flatten()
+    COLUMN_SIZES.width_on_demand(*product.dims, threads, choices::may_pack_left(product))
 }
 
 /// Multiplies `width` columns at a time.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use mind_shape::MAX_RANK;
+use mind_shape::{MAX_RANK, threads as split};
 
 use super::operands::{BatchDim, MatRef, last_index};
 use super::product::{InBounds, Multiply, MultiplyColumns, Product, Sink};
@@ -16,26 +16,18 @@ use crate::kernels::limit::limit;
 use crate::kernels::memory::poison;
 use crate::kernels::number::Number;
 use crate::kernels::reduce::Reduce;
+use crate::kernels::roofline::vector_bytes;
 use crate::parallel::{has_awake_thread, threads};
-use crate::simd::{SimdLevel, simd_level};
 
 /// The work that is worth a part of its own, in multiply-adds: about 20 µs if a thread must be woken for it, which
 /// takes a few, and a quarter of that if one is awake.
 fn worth_a_part() -> usize {
-    let worth_waking = match simd_level() {
-        SimdLevel::Avx512 => limit(2 << 20, 64),
-        SimdLevel::Avx2 => limit(3 << 18, 64),
-        SimdLevel::Portable => limit(1 << 19, 64),
-    };
-    if has_awake_thread() { worth_waking / 4 } else { worth_waking }
+    let worth_waking = limit(split::worth_waking(vector_bytes()), 64);
+    if has_awake_thread() { worth_waking / split::WAKING } else { worth_waking }
 }
 
-/// The cost of reading an element that is read only once, in multiply-adds: of the left operand, and of the right one,
-/// whose rows are longer.
-const COST_OF_READING: [usize; 2] = [8, 3];
-
 /// Parts begin at multiples of this many rows of a matrix: those of the tallest tile.
-const GRAIN: usize = 8;
+const GRAIN: usize = split::GRAIN_OF_ROWS;
 
 /// The products of an element type, compiled once and not for each program.
 pub trait Gemm: Reduce + Compiled {
@@ -149,16 +141,11 @@ fn is_empty(batch: &[BatchDim], &[m, k, n]: &[usize; 3]) -> bool {
 
 /// The number of threads that pay for a result of `rows` rows.
 fn parts(rows: usize, k: usize, n: usize) -> usize {
-    /// A power of two. A product whose extents are all less is not worth splitting. A quick answer matters to the
-    /// smallest products.
-    const SMALL: usize = limit(128, 1);
+    const SMALL: usize = limit(split::SMALL_PRODUCT, 1);
     if rows | k | n < SMALL {
         return 1;
     }
-    let [left, right] = COST_OF_READING;
-    let reading = left.saturating_mul(rows).saturating_add(right.saturating_mul(n));
-    let work = k.saturating_mul(rows.saturating_mul(n).saturating_add(reading));
-    threads().min(work / worth_a_part()).max(1)
+    split::product_parts([rows, k, n], threads(), worth_a_part(), SMALL)
 }
 
 /// Passes the zeros of empty sums to the epilogue.

@@ -7,6 +7,8 @@
 //! has the results of other values, also of those of BLIS's model (Low, Igual, Smith, Quintana-Ortí, "Analytical
 //! Modeling Is Enough for High-Performance BLIS", ACM TOMS 2016).
 
+use mind_shape::threads::{COLUMN_SIZES as COLUMNS, ColumnSizes};
+
 use crate::kernels::limit::limit;
 use crate::kernels::tile::{MAX_ROWS, MOST_VECTORS};
 
@@ -114,24 +116,27 @@ pub const COMBINED_SUMS: usize = limit(4096, 64);
 // Results.
 
 /// Up to this many products per sum, computing tiles takes less time than writing results that are not in the cache.
-pub const SHALLOW: usize = limit(32, 4);
+pub const SHALLOW: usize = limit(COLUMNS.shallow, 4);
 
 // Threads.
 
 /// From this many rows on, threads take rows, or columns on demand.
-pub const ROWS_TO_SHARE: usize = limit(32, 12);
-
-/// Parts begin at multiples of this many columns, which are more than the widest tile has and whole cache lines.
-pub const GRAIN_OF_COLUMNS: usize = limit(64, 16);
+pub const ROWS_TO_SHARE: usize = limit(COLUMNS.rows_to_share, 12);
 
 /// A last part of fewer columns might be computed by another kernel with another order of sums: the one for small
 /// products (`floats`), or the one for a single vector.
-pub const NARROWEST_PART: usize = limit(16, 8);
+pub const NARROWEST_PART: usize = limit(COLUMNS.narrowest, 8);
 
 /// The usual number of parts per thread, if the product is wide enough. With more parts, threads wait less for the last
 /// one.
-pub const PARTS_OF_A_THREAD: usize = 4;
+pub const PARTS_OF_A_THREAD: usize = COLUMNS.parts_of_a_thread;
 
-/// The fewest columns of a part of many rows, or a quarter of the fewest if left rows are packed: each part reads, or
-/// packs anew, all left rows.
-pub const FEWEST_COLUMNS: usize = limit(128, 16);
+/// The sizes at which a product is split by columns.
+pub const COLUMN_SIZES: ColumnSizes = ColumnSizes {
+    rows_to_share: ROWS_TO_SHARE,
+    grain: limit(COLUMNS.grain, 16),
+    narrowest: NARROWEST_PART,
+    parts_of_a_thread: PARTS_OF_A_THREAD,
+    fewest: limit(COLUMNS.fewest, 16),
+    shallow: SHALLOW,
+};
