@@ -346,7 +346,17 @@ Examples:
   mind stats net.mic
   mind stats net.mic --dim N=32 --dim M=10
   mind stats net.mic --plan            its steps: fused loops, products, memory
-  mind stats net.mic --loops           its loops: rows, blocks, lanes, chains of sums")]
+  mind stats net.mic --loops           its loops: rows, blocks, lanes, chains of sums
+  mind bench --save machine.txt        measures this machine, once, in about 15 seconds
+  mind stats net.mic --plan --threads 1,64 --machine machine.txt --dim N=32
+
+--threads predicts the time of each step, and names its limit: arithmetic, a level of memory, the
+start of threads, too little work to split, or a kernel that runs on one thread. All extents must
+be known. The program is called again and again, and nothing else runs on the machine. A step
+takes the time of its arithmetic or of its bytes, whichever is longer, and the time to start
+threads. Work is split as at run time. More threads than were measured have as many cores, with
+caches L1 and L2; the rates of L3 and memory stay as measured, and the time to start threads grows
+with the logarithm of their number. Functions of Rust count as no time.")]
 pub struct StatsArguments {
     #[command(flatten)]
     pub input: Input,
@@ -359,6 +369,18 @@ pub struct StatsArguments {
     /// Also list the plan with the loops of each step, one statement per line
     #[arg(long)]
     pub loops: bool,
+    /// Also predict the time of each step on these numbers of threads, and what limits it
+    #[arg(
+        long,
+        value_name = "COUNTS",
+        value_delimiter = ',',
+        requires = "plan",
+        value_parser = clap::value_parser!(u16).range(1..=256)
+    )]
+    pub threads: Vec<u16>,
+    /// The measured limits for --threads, as `mind bench --save` writes them
+    #[arg(long, value_name = "FILE", requires = "threads")]
+    pub machine: Option<PathBuf>,
 }
 
 /// `mind graph`.
@@ -424,6 +446,8 @@ Examples:
   mind bench
   mind bench --threads 1 product peak      rows whose names have one of these words
   mind bench --quick > table.md
+  mind bench --save machine.txt            the limits that `mind stats --threads` reads
+  mind bench --check machine.txt           predicted and measured times of programs
   MIND_SIMD=avx2 mind bench product")]
 pub struct BenchArguments {
     /// Measure only rows whose names contain one of these words [default: all]
@@ -435,6 +459,13 @@ pub struct BenchArguments {
     /// Spend a tenth of the time on each row
     #[arg(long)]
     pub quick: bool,
+    /// Only measure the limits that `mind stats --threads` needs, and write them to FILE, or to standard output if it
+    /// is `-`
+    #[arg(long, value_name = "FILE", conflicts_with = "words")]
+    pub save: Option<PathBuf>,
+    /// Only compare the times of programs with those predicted from FILE, on the numbers of threads in FILE
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["words", "save", "threads"])]
+    pub check: Option<PathBuf>,
 }
 
 /// `mind explain`.

@@ -18,6 +18,7 @@ mod npy;
 mod numbers;
 mod output;
 mod plan;
+mod prediction;
 mod report;
 mod source;
 mod spelling;

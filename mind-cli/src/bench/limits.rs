@@ -16,6 +16,7 @@ use mind::{
 };
 
 use super::machine::Caches;
+use crate::prediction::machine::{Float, Level, MemoryUse};
 
 /// A limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,31 +27,6 @@ pub enum Limit {
     Memory(MemoryUse, Level),
     /// The time to give each thread an empty part and to wait for all threads.
     Fork(Before),
-}
-
-/// The element type of a multiply-add.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Float {
-    F32,
-    F64,
-}
-
-/// The kind of memory access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MemoryUse {
-    Read,
-    Write,
-    /// Counts both the bytes that are read and the bytes that are written.
-    Copy,
-}
-
-/// The level of memory that contains the operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
-    L1,
-    L2,
-    L3,
-    Memory,
 }
 
 /// The state of the threads before a fork.
@@ -101,14 +77,7 @@ impl fmt::Display for Limit {
         match self {
             Self::Peak(Float::F32, simd) => write!(f, "peak f32 {}", simd_name(*simd)),
             Self::Peak(Float::F64, simd) => write!(f, "peak f64 {}", simd_name(*simd)),
-            Self::Memory(way, level) => {
-                let way = match way {
-                    MemoryUse::Read => "read",
-                    MemoryUse::Write => "write",
-                    MemoryUse::Copy => "copy",
-                };
-                write!(f, "{way} {level}")
-            }
+            Self::Memory(way, level) => write!(f, "{way} {level}"),
             Self::Fork(Before::Looking) => f.write_str("fork"),
             Self::Fork(Before::Asleep) => f.write_str("fork asleep"),
         }
@@ -120,31 +89,7 @@ pub fn simd_name(simd: SimdLevel) -> String {
     format!("{simd:?}").to_lowercase()
 }
 
-impl fmt::Display for Level {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::L1 => "L1",
-            Self::L2 => "L2",
-            Self::L3 => "L3",
-            Self::Memory => "memory",
-        })
-    }
-}
-
 impl Level {
-    /// The fastest level that can hold `bytes` bytes, if each thread has separate first and second levels.
-    pub fn of(bytes: usize, caches: &Caches, threads: usize) -> Self {
-        if bytes <= caches.l1.saturating_mul(threads) {
-            Self::L1
-        } else if bytes <= caches.l2.saturating_mul(threads) {
-            Self::L2
-        } else if caches.l3.is_some_and(|l3| bytes <= l3) {
-            Self::L3
-        } else {
-            Self::Memory
-        }
-    }
-
     /// The size in bytes of a thread's buffers that fit this level and no faster one.
     fn buffer(self, caches: &Caches, threads: usize) -> usize {
         /// A size that exceeds the last level even if that is larger than the processor reports, as on a shared host.
@@ -385,7 +330,7 @@ mod tests {
         for threads in [1, 2, 4] {
             for level in levels {
                 let all = level.buffer(&CACHES, threads) * threads;
-                assert_eq!(Level::of(all, &CACHES, threads), level, "{threads} threads: {all}");
+                assert_eq!(Level::of(all, &CACHES.sizes(), threads), level, "{threads} threads: {all}");
             }
         }
         assert!(levels.into_iter().all(|level| level.buffer(&CACHES, 256) > 0));
@@ -394,7 +339,7 @@ mod tests {
     #[test]
     fn a_processor_without_a_third_level_has_no_rows_of_it() {
         let caches = Caches { l3: None, ..CACHES };
-        assert_eq!(Level::of(2 << 20, &caches, 1), Level::Memory);
+        assert_eq!(Level::of(2 << 20, &caches.sizes(), 1), Level::Memory);
         let names: Vec<_> = Limit::all(&caches).iter().map(Limit::to_string).collect();
         assert!(!names.iter().any(|name| name.contains("L3")), "{names:?}");
         assert_eq!(names.len() + 3, Limit::all(&CACHES).len());

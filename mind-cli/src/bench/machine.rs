@@ -3,6 +3,7 @@
 use std::{env::consts, fs, thread};
 
 use super::limits::simd_name;
+use crate::prediction::machine;
 
 /// The properties of the machine, as far as they are known.
 #[derive(Debug)]
@@ -49,6 +50,11 @@ pub struct Caches {
 }
 
 impl Caches {
+    /// The sizes for predictions.
+    pub const fn sizes(&self) -> machine::Caches {
+        machine::Caches { l1: self.l1, l2: self.l2, l3: self.l3 }
+    }
+
     /// Sizes that most processors have at least.
     const GUESS: Self = Self { l1: 32 << 10, l2: 512 << 10, l3: Some(8 << 20), is_reported: false };
 

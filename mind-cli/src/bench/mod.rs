@@ -1,5 +1,7 @@
 //! The measurements of `mind bench`: the limits of the machine, and programs.
 
+pub mod calibration;
+pub mod check;
 pub mod limits;
 pub mod machine;
 pub mod programs;

@@ -6,7 +6,7 @@ use std::hint::black_box;
 
 use mind::{Element, Error, StaticShape, Tensor, Workspace, mind};
 
-use super::limits::Float;
+use crate::prediction::machine::Float;
 
 /// A call with its operands.
 pub type Call = Box<dyn FnMut() -> Result<(), Error>>;
@@ -50,9 +50,9 @@ macro_rules! result {
     };
 }
 
-/// Defines programs that only read their operands: a name, a cost, and a function each.
+/// Defines a list of programs that only read their operands: a name, a cost, and a function each.
 macro_rules! programs {
-    ($($module:ident $name:literal $cost:expr;
+    ($list:ident: $($module:ident $name:literal $cost:expr;
        ($($operand:ident: $type:ident [$($extent:literal),+]),+) -> ($($result:tt)+) { $($body:tt)+ })+) => {
         $(mod $module {
             use super::*;
@@ -73,12 +73,14 @@ macro_rules! programs {
             }
         })+
 
-        const READERS: &[Program] =
+        pub(super) const $list: &[Program] =
             &[$(Program { name: $name, cost: $cost, prepare: $module::prepare }),+];
     };
 }
 
-programs! {
+pub(super) use {programs, result};
+
+programs! { READERS:
     f32_32 "product f32 32x32x32" product(Float::F32, 32, 32, 32);
     (x: f32[32, 32], y: f32[32, 32]) -> (f32[32, 32]) { x @ y }
 
@@ -212,7 +214,7 @@ pub fn all() -> impl Iterator<Item = &'static Program> {
 }
 
 /// An element type of the programs: `f32` or `f64`.
-trait Number: Element {
+pub(super) trait Number: Element {
     fn of(x: f32) -> Self;
 }
 
@@ -229,7 +231,7 @@ impl Number for f64 {
 }
 
 /// Numbers between -0.5 and 0.5, the same in every run.
-fn operand<T: Number, S: StaticShape>(seed: usize) -> Result<Tensor<T, S>, Error> {
+pub(super) fn operand<T: Number, S: StaticShape>(seed: usize) -> Result<Tensor<T, S>, Error> {
     let mut tensor = Tensor::try_zeros_with(S::SHAPE)?;
     for (index, element) in tensor.as_mut_slice().iter_mut().enumerate() {
         let mixed = (index + seed * 104_729).wrapping_mul(2_654_435_761) >> 7 & 0xffff;

@@ -102,6 +102,23 @@ impl Table {
     }
 }
 
+/// A table of predicted and measured times, in seconds, of each program for each number of threads.
+pub fn comparison(threads_of_columns: &[usize], rows: &[(&str, Vec<(f64, f64)>)]) -> String {
+    let head = threads_of_columns.iter().flat_map(|count| {
+        [format!("{}: predicted", threads(*count)), "measured".to_owned(), "ratio".to_owned()]
+    });
+    let head = ["programs".to_owned()].into_iter().chain(head).collect();
+    let rows = rows.iter().map(|(name, times)| {
+        let cells = times.iter().flat_map(|(predicted, measured)| {
+            [time(*predicted), time(*measured), format!("{:.2}", predicted / measured)]
+        });
+        [(*name).to_owned()].into_iter().chain(cells).collect()
+    });
+    let mut align = vec![Align::Right; 3 * threads_of_columns.len() + 1];
+    align[0] = Align::Left;
+    markdown(&align, [head].into_iter().chain(rows).collect())
+}
+
 fn threads(count: usize) -> String {
     if count == 1 { "1 thread".to_owned() } else { format!("{count} threads") }
 }
@@ -177,7 +194,7 @@ mod tests {
     use mind::SimdLevel;
 
     use super::*;
-    use crate::bench::limits::{Before, Float};
+    use crate::{bench::limits::Before, prediction::machine::Float};
 
     #[test]
     fn figures_have_three_digits() {

@@ -2,18 +2,25 @@
 
 use std::{
     io::{self, IsTerminal, Write},
+    path::Path,
     time::Duration,
 };
 
 use crate::{
     args::BenchArguments,
     bench::{
-        limits::{self, Level, Limit, MemoryUse, Refused},
+        calibration::{self, Probe},
+        check,
+        limits::{self, Limit, Refused},
         machine::{Caches, Machine},
         programs::{self, Cost, Program},
-        table::{DEBUG, Figures, LimitRow, ProgramRow, Table},
+        table::{self, DEBUG, Figures, LimitRow, ProgramRow, Table},
     },
-    output::print,
+    output::{print, write},
+    prediction::{
+        self,
+        machine::{Level, MemoryUse},
+    },
     report::{Failure, Outcome},
     style::Style,
 };
@@ -24,12 +31,18 @@ const ROUNDS: u32 = 3;
 /// Measures the machine and prints the table.
 pub fn run(arguments: &BenchArguments, err: &Style) -> Outcome {
     let machine = Machine::detect();
+    if let Some(file) = &arguments.save {
+        warn(err);
+        return save(arguments, &machine, file);
+    }
+    if let Some(file) = &arguments.check {
+        let limits = prediction::machine::Machine::read(file)?;
+        warn(err);
+        return compare(arguments, machine, &limits);
+    }
     let caches = machine.caches;
     let (wanted, programs) = choose(&arguments.words, &caches)?;
-    if cfg!(debug_assertions) {
-        // If standard error is closed, the warning cannot be printed anywhere.
-        _ = writeln!(io::stderr(), "{}: {DEBUG}", err.strong("warning"));
-    }
+    warn(err);
     let mut threads = arguments.threads.map_or_else(|| vec![1, mind::threads()], |count| vec![count.into()]);
     threads.dedup();
     // The shown limits, and other limits with which programs are compared.
@@ -44,7 +57,7 @@ pub fn run(arguments: &BenchArguments, err: &Style) -> Outcome {
     let none = vec![None; threads.len()];
     let mut measured = Measured {
         caches,
-        time: Duration::from_millis(if arguments.quick { 30 } else { 300 }) / ROUNDS,
+        time: time_of_row(arguments),
         limits: needed.map(|limit| LimitRow { limit, values: none.clone() }).collect(),
         programs: programs.iter().map(|program| (*program, vec![f64::INFINITY; threads.len()])).collect(),
     };
@@ -58,6 +71,84 @@ pub fn run(arguments: &BenchArguments, err: &Style) -> Outcome {
     drop(progress);
     let programs = measured.program_rows(&threads);
     print(&Table { machine, threads, limits: measured.limits, programs }.markdown())
+}
+
+/// Measures the limits that predictions need, with one thread and with all, and writes them to a file.
+fn save(arguments: &BenchArguments, machine: &Machine, file: &Path) -> Outcome {
+    let mut threads = vec![1, arguments.threads.map_or_else(mind::threads, usize::from)];
+    threads.dedup();
+    let probes = Probe::all(machine);
+    let mut measured: Vec<(Probe, Vec<Option<f64>>)> = probes
+        .into_iter()
+        .map(|probe| (probe, vec![None; if probe.is_per_threads() { threads.len() } else { 1 }]))
+        .collect();
+    let rows: usize = measured.iter().map(|(_, values)| values.len()).sum();
+    let mut progress = Progress { done: 0, all: ROUNDS as usize * rows };
+    for _ in 0..ROUNDS {
+        for (column, count) in threads.iter().enumerate() {
+            mind::set_threads(*count);
+            for (probe, values) in measured.iter_mut().filter(|(_, values)| column < values.len()) {
+                let name = probe.name();
+                progress.show_next(&name);
+                let value = probe.measure(machine, *count, time_of_row(arguments));
+                let value = value.map_err(|refused| unmeasured(&name, &refused))?;
+                values[column] = probe.better(values[column], value);
+            }
+        }
+    }
+    drop(progress);
+    let mut all = Vec::new();
+    for (probe, values) in measured {
+        let columns = values.iter().zip(&threads).map(|(value, count)| match value {
+            Some(value) => Ok(*value),
+            // One thread starts no other.
+            None if *count == 1 => Ok(0.0),
+            None => Err(Failure::with_help(
+                format!("cannot measure `{}` with {count} threads: they do not all start at once", probe.name()),
+                "close other programs, or give fewer threads, as in `mind bench --save machine.txt --threads 2`",
+            )),
+        });
+        all.push((probe, columns.collect::<Outcome<Vec<f64>>>()?));
+    }
+    write(file, &calibration::limits_of(machine, threads, &all).to_string())
+}
+
+/// Compares the predicted times of programs with measured ones, and prints a table.
+fn compare(arguments: &BenchArguments, machine: Machine, limits: &prediction::machine::Machine) -> Outcome {
+    let mut seconds = vec![vec![f64::INFINITY; limits.threads.len()]; check::ALL.len()];
+    let mut progress = Progress { done: 0, all: ROUNDS as usize * limits.threads.len() * seconds.len() };
+    for _ in 0..ROUNDS {
+        for (column, count) in limits.threads.iter().enumerate() {
+            mind::set_threads(*count);
+            for (check, seconds) in check::ALL.iter().zip(&mut seconds) {
+                progress.show_next(check.name);
+                let least = (check.prepare)()
+                    .and_then(|mut call| limits::least(time_of_row(arguments), &mut call))
+                    .map_err(|error| unmeasured(check.name, &error.into()))?;
+                seconds[column] = seconds[column].min(least);
+            }
+        }
+    }
+    drop(progress);
+    let mut rows = Vec::new();
+    for (check, measured) in check::ALL.iter().zip(seconds) {
+        rows.push((check.name, check::predicted(check, limits)?.into_iter().zip(measured).collect()));
+    }
+    let head = Table { machine, threads: Vec::new(), limits: Vec::new(), programs: Vec::new() };
+    print(&(head.markdown() + "\n" + &table::comparison(&limits.threads, &rows)))
+}
+
+/// The time for one row in one round.
+fn time_of_row(arguments: &BenchArguments) -> Duration {
+    Duration::from_millis(if arguments.quick { 30 } else { 300 }) / ROUNDS
+}
+
+/// Warns if the command is a debug build.
+fn warn(err: &Style) {
+    if cfg!(debug_assertions) {
+        // If standard error is closed, the warning cannot be printed anywhere.
+        _ = writeln!(io::stderr(), "{}: {DEBUG}", err.strong("warning"));
+    }
 }
 
 /// The best measurements so far. Each column is for a number of threads.
@@ -130,7 +221,7 @@ fn choose(words: &[String], caches: &Caches) -> Outcome<(Vec<Limit>, Vec<&'stati
 
 /// The limit that bounds a program on this number of threads.
 fn limit_of(program: &Program, caches: &Caches, threads: usize) -> Limit {
-    let level = |bytes| Level::of(bytes, caches, threads);
+    let level = |bytes| Level::of(bytes, &caches.sizes(), threads);
     match program.cost {
         Cost::Multiply(float, _) => Limit::Peak(float, mind::simd_level()),
         Cost::Read(bytes) => Limit::Memory(MemoryUse::Read, level(bytes)),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use mind_core::{
     canon::canonicalise_mapped,
-    dim::{Bindings, Dim, DimResult, Overflow},
+    dim::{Bindings, Dim, DimResult, Overflow, Symbol},
     interp::check_requirements,
     ir::{Const, Module, Op},
     loops,
@@ -24,6 +24,7 @@ use crate::{
     numbers::{counted, grouped},
     output,
     plan::Names,
+    prediction::{machine::Machine, table, time, work},
     report::{Failure, Mistake, Outcome, Spot},
     style::Style,
 };
@@ -35,7 +36,9 @@ pub fn run(arguments: &StatsArguments, style: &Style) -> Outcome {
         .into_iter()
         .map(|(symbol, extent)| (symbol, Dim::literal(extent)))
         .collect();
-    if dims::symbols(&module).iter().all(|symbol| bindings.contains_key(&**symbol)) {
+    let missing: Vec<_> =
+        dims::symbols(&module).into_iter().filter(|symbol| !bindings.contains_key(&**symbol)).collect();
+    if missing.is_empty() {
         check_requirements(&requirements(&module), &bindings).map_err(|error| {
             Failure::mistake(Mistake::new(error.code, error.message).at(&context.source, Spot::default()))
         })?;
@@ -45,7 +48,8 @@ pub fn run(arguments: &StatsArguments, style: &Style) -> Outcome {
     let (canonical, map) = canonicalise_mapped(module);
     let optimised = optimise(&canonical);
     let names = Names::new(&context, &map, &optimised);
-    let plan = plan(&optimised, &[]);
+    let plan = plan(&optimised, &context.updates);
+    let times = predicted(arguments, &plan, &missing, &bindings)?;
     let show = |dim: DimResult| match dim.and_then(|dim| dim.substitute(&bindings)) {
         Ok(dim) => dim.as_literal().map_or_else(|| dim.to_string(), grouped),
         Err(Overflow::Range) => "more than 2^63".to_owned(),
@@ -90,12 +94,46 @@ pub fn run(arguments: &StatsArguments, style: &Style) -> Outcome {
         let value_name = |value| names.of(value);
         let shown = Listing { plan: &plan, value_name: &value_name, bindings: &bindings };
         text.push_str(&listing(&shown));
+        text.push_str(&times);
         if arguments.loops {
             text.push_str("\nloops:\n");
             text.push_str(&loops::listing(&shown));
         }
     }
     output::print(&text)
+}
+
+/// The predicted times of the steps, if they are wanted.
+fn predicted(
+    arguments: &StatsArguments,
+    plan: &Plan,
+    missing: &[Symbol],
+    bindings: &Bindings,
+) -> Outcome<String> {
+    if arguments.threads.is_empty() {
+        return Ok(String::new());
+    }
+    if !missing.is_empty() {
+        let dims: Vec<_> = missing.iter().map(|symbol| format!("--dim {symbol}=32")).collect();
+        return Err(Failure::with_help(
+            format!("--threads needs all extents, and {} has none", missing.join(", ")),
+            format!("add {}", dims.join(" ")),
+        ));
+    }
+    let Some(file) = &arguments.machine else {
+        return Err(Failure::with_help(
+            "--threads needs the limits of a machine",
+            "measure them by `mind bench --save machine.txt`, and add --machine machine.txt",
+        ));
+    };
+    let machine = Machine::read(file)?;
+    let steps = work::of_plan(plan, bindings);
+    let prediction = |threads: &u16| {
+        let threads = usize::from(*threads);
+        (threads, time::predict(&steps, &machine, threads))
+    };
+    let predictions: Vec<_> = arguments.threads.iter().map(prediction).collect();
+    Ok(table::table(plan, &machine, &predictions))
 }
 
 /// A number or formula, with the noun that it counts.

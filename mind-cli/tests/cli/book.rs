@@ -1,6 +1,7 @@
 //! Tests that the book shows the output of the command, and the pictures that the command draws.
 //!
-//! `docs/book/listings/*.console` contain calls with their output. They run in a folder with the programs beside them.
+//! `docs/book/listings/*.console` contain calls with their output. They run in a folder with the programs and the
+//! limits of a machine beside them.
 //! `MIND_BLESS=1 cargo test -p mind-cli --test cli book` records listings and pictures again.
 
 use std::{env, fs, path::PathBuf};
@@ -28,7 +29,7 @@ fn the_book_shows_what_the_command_prints_and_draws() {
     let consoles = listings(".console");
     assert!(consoles.len() >= 4);
     for (name, shown) in consoles {
-        let programs = listings(".mind").into_iter().chain(listings(".mic"));
+        let programs = [".mind", ".mic", "machine.txt"].into_iter().flat_map(listings);
         let folder = programs.fold(Folder::new(), |folder, (name, text)| folder.with(&name, text));
         let mut printed = String::new();
         for call in shown.lines().filter_map(|line| line.strip_prefix("$ mind ")) {

@@ -129,3 +129,137 @@ fn wrong_extents_are_refused() {
     assert!(said.starts_with("mind: error[E3006]: N - 2 is 0, needed at least 1\n"), "{said}");
     folder.mind("stats net.mind --dim N=3").fine();
 }
+
+/// The limits of a machine, measured with 1 and 2 threads.
+const MACHINE: &str = include_str!("../../../docs/book/listings/machine.txt");
+
+/// A program with steps of different limits.
+const STEPS: &str = "\
+fn f<N>(x: f32[N, 784], w: f32[784, 256], v: f32[256, 256], t: f32[N]) -> (f32[N, 256], f32[256], f32[N]) {
+    let h = relu(x @ w);
+    (h @ v, sum(h, axes = [0]), cumsum(t, axis = 0))
+}
+";
+
+#[test]
+fn times_are_predicted_for_each_step_and_number_of_threads() {
+    let folder = Folder::new().with("net.mind", STEPS).with("machine.txt", MACHINE);
+    let said =
+        folder.mind("stats net.mind --plan --dim N=4096 --threads 1,2,64 --machine machine.txt").fine();
+    let (_, time) = said.split_once("\ntime: ").unwrap();
+    assert_eq!(
+        time,
+        "\
+predicted for AMD EPYC, family 26, model 2, stepping 1, measured with 1 and 2 threads
+             1 thread                    2 threads                    64 threads
+  1  cumsum    247 ns  L3                   247 ns  one thread            247 ns  one thread
+  2  matmul   6.09 ms  arithmetic          3.05 ms  arithmetic            217 µs  L3
+  3  matmul   1.99 ms  arithmetic          1.00 ms  arithmetic           72.3 µs  L3
+  4  nest     32.9 µs  L3                  17.8 µs  L3                   18.1 µs  L3: 4
+     total    8.12 ms  arithmetic 100 %    4.07 ms  arithmetic 100 %      308 µs  L3 100 %
+
+limits
+  arithmetic       the arithmetic of the cores
+  L3               bytes per second from and to the cache that cores share
+  one thread       one thread, because the step cannot be split
+
+assumed beyond 2 threads
+  arithmetic, L1 and L2 grow with the threads: each has a core
+  L3 and memory have the rate of 2 threads, unless the file gives others
+  starting n threads takes log2(n) times the time for 2
+"
+    );
+}
+
+#[test]
+fn a_prediction_needs_every_extent_and_a_machine() {
+    let folder = Folder::new().with("layer.mic", LAYER).with("machine.txt", MACHINE);
+    assert_eq!(
+        folder.mind("stats layer.mic --plan --threads 2 --machine machine.txt").misuse(),
+        "error: --threads needs all extents, and N has none\n  help: add --dim N=32\n"
+    );
+    assert_eq!(
+        folder.mind("stats layer.mic --plan --threads 2 --dim N=8").misuse(),
+        "error: --threads needs the limits of a machine\n  help: measure them by `mind bench --save machine.txt`, \
+         and add --machine machine.txt\n"
+    );
+    let said = folder.mind("stats layer.mic --plan --threads 0 --dim N=8 --machine machine.txt").misuse();
+    assert!(
+        said.starts_with("error: invalid value '0' for '--threads <COUNTS>': 0 is not in 1..=256\n"),
+        "{said}"
+    );
+    for arguments in ["--threads 2", "--plan --machine machine.txt"] {
+        let said = folder.mind(&format!("stats layer.mic --dim N=8 {arguments}")).misuse();
+        assert!(said.starts_with("error: the following required arguments were not provided:\n"), "{said}");
+    }
+}
+
+#[test]
+fn a_wrong_line_of_a_machine_file_is_named() {
+    let of = |text: &str| {
+        let folder = Folder::new().with("layer.mic", LAYER).with("m.txt", text);
+        folder.mind("stats layer.mic --plan --threads 2 --dim N=8 --machine m.txt").misuse()
+    };
+    let line = |start: &str| MACHINE.lines().position(|line| line.starts_with(start)).unwrap() + 1;
+    for (from, to, message) in [
+        ("mind machine 1", "mind machine 2", "1: the first line is not `mind machine 1`".to_owned()),
+        ("vector: 64", "vector 64", format!("{}: `vector 64 bytes` has no colon", line("vector"))),
+        (
+            "cache L2: 1048576",
+            "cache L2: many",
+            format!("{}: `cache L2` is `many bytes`, needed a number of bytes", line("cache L2")),
+        ),
+        (
+            "threads: 1 2",
+            "threads: 2 1",
+            format!(
+                "{}: `threads` is `2 1`, needed ascending numbers from 1 on, such as 1 2",
+                line("threads")
+            ),
+        ),
+        (
+            "peak f32: 284.6 568.0 GFLOP/s",
+            "peak f32: 284.6 GFLOP/s",
+            format!(
+                "{}: `peak f32` is `284.6 GFLOP/s`, needed 2 numbers above 0 and the unit GFLOP/s",
+                line("peak f32")
+            ),
+        ),
+        (
+            "function f32: 0.1103 ns",
+            "function f32: -1 ns",
+            format!(
+                "{}: `function f32` is `-1 ns`, needed 1 number above 0 and the unit ns",
+                line("function f32")
+            ),
+        ),
+        (
+            "read L3: 127.5 240.0 GB/s",
+            "read L2: 127.5 240.0 GB/s",
+            format!("{}: `read L2` is already on line {}", line("read L3"), line("read L2")),
+        ),
+        (
+            "row f64: 25.20 ns",
+            "line f64: 25.20 ns",
+            format!("{}: `row f64` is missing", MACHINE.lines().count() + 1),
+        ),
+        (
+            "row f64: 25.20 ns",
+            "row f64: 25.20 ns\nline f64: 25.20 ns",
+            format!("{}: there is no entry `line f64`", line("row f64") + 1),
+        ),
+    ] {
+        assert!(MACHINE.contains(from), "{from}");
+        assert_eq!(
+            of(&MACHINE.replacen(from, to, 1)),
+            format!("error: m.txt:{message}\n  help: `mind bench --save FILE` writes a correct file\n")
+        );
+    }
+    let folder = Folder::new().with("layer.mic", LAYER);
+    let said = folder.mind("stats layer.mic --plan --threads 2 --dim N=8 --machine no.txt").misuse();
+    assert!(said.starts_with("error: cannot read no.txt: "), "{said}");
+    assert!(
+        said.ends_with("  help: `mind bench --save FILE` measures this machine and writes such a file\n"),
+        "{said}"
+    );
+}

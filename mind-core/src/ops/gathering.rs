@@ -253,7 +253,7 @@ impl<A: Form> Rows<A> {
     }
 
     /// Whether the operation adds at the indices instead of reading there.
-    pub(crate) const fn adds(&self) -> bool {
+    pub const fn adds(&self) -> bool {
         match self {
             Self::Gather
             | Self::TakeAlong { .. }
