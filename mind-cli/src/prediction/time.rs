@@ -6,6 +6,7 @@
 //! - Memory: the bytes of each operand at the measured rate of the level that still holds it. This is the level as large
 //!   as all bytes that the program touches between two uses of the operand (Mattson and others, 1970: stack distances).
 //! - A core computes while it waits for memory. So a step takes the longer of both times, and the time to start threads.
+//!   A total also takes the time to end the sums of its leaves, and starts threads for several parts each.
 
 use mind_shape::{
     loops::{FEWEST_COLUMNS, LEAF, WIDEST_COLUMNS, WORTH_SPLITTING},
@@ -99,7 +100,9 @@ fn of_work(work: &Work, distances: &[f64], machine: &Machine, threads: usize) ->
         memory(&work.traffic, distances, level, machine, share) * share.busiest * share.threads as f64
     });
     let memory: f64 = levels.iter().sum();
-    let fork = if share.threads == 1 { 0.0 } else { machine.value(Quantity::Fork, share.threads) };
+    let fork =
+        if share.threads == 1 { 0.0 } else { share.forks * machine.value(Quantity::Fork, share.threads) };
+    let ends = ends(work.split, machine) * share.busiest;
     let level = Level::ALL
         [(0..levels.len()).rev().max_by(|one, other| levels[*one].total_cmp(&levels[*other])).unwrap_or(0)];
     let busy = core.max(memory);
@@ -114,7 +117,7 @@ fn of_work(work: &Work, distances: &[f64], machine: &Machine, threads: usize) ->
     } else {
         Limit::Memory(level)
     };
-    Time { seconds: busy + fork, limit, threads: share.threads }
+    Time { seconds: busy + ends + fork, limit, threads: share.threads }
 }
 
 /// How much of a step its busiest thread has.
@@ -128,11 +131,13 @@ struct Share {
     parts: Parts,
     /// Whether there is enough work for several threads.
     is_worth: bool,
+    /// The number of times that a thread is given a part.
+    forks: f64,
 }
 
 impl Share {
     /// The whole step on one thread, because there is too little work for more.
-    const ALONE: Self = Self { threads: 1, busiest: 1.0, parts: Parts::Rows, is_worth: false };
+    const ALONE: Self = Self { threads: 1, busiest: 1.0, parts: Parts::Rows, is_worth: false, forks: 1.0 };
 
     /// The parts into which the run time splits a step.
     fn of(split: Split, machine: &Machine, threads: usize) -> Self {
@@ -150,7 +155,9 @@ impl Share {
                 };
                 let elements = steps.saturating_mul(elements);
                 let is_worth = threads::loop_is_split(threads, elements, cost, WORTH_SPLITTING);
-                Self { is_worth, ..Self::of_pieces(steps, cut.alone, threads) }
+                let share = Self { is_worth, ..Self::of_pieces(steps, cut.alone, threads) };
+                let pieces = steps.div_ceil(cut.alone.max(1)) as f64 / share.threads as f64;
+                Self { forks: pieces.max(1.0), ..share }
             }
             Split::Product { rows, matrices, k, n, may_pack_left, is_stored } => {
                 let worth = threads::worth_waking(machine.vector_bytes) / threads::WAKING;
@@ -213,6 +220,21 @@ impl Share {
         let peak = Quantity::Peak(float);
         let speedup = machine.value(peak, self.threads) / machine.value(peak, 1);
         self.busiest * self.threads as f64 / speedup
+    }
+}
+
+/// The time to end the sums of the leaves of a total, in seconds. Nothing else is computed meanwhile.
+fn ends(split: Split, machine: &Machine) -> f64 {
+    match split {
+        Split::Loop { steps, elements, axis: Axis::Totals, .. } => {
+            let leaves = steps.saturating_mul(elements) / LEAF;
+            leaves as f64 * machine.value(Quantity::Element(ElementWork::Row, Float::F32), 1)
+        }
+        Split::Loop { axis: Axis::Rows | Axis::Columns, .. }
+        | Split::Never
+        | Split::TooLittle
+        | Split::Product { .. }
+        | Split::Convolution { .. } => 0.0,
     }
 }
 
