@@ -394,6 +394,7 @@
 //! | `jvp(f, wrt = x)(x, dx)`, `jacobian(f, wrt = x)(x)`, `hessian(f, wrt = x)(x)`, `hvp(f, wrt = x)(x, v)` | other derivatives: the value and its tangent, the derivatives of all elements of the result, the second derivatives, and these times a vector |
 //! | `vmap(f, over = (x, y))(xs, ys, w)` | `f` for each slice of `xs` and `ys` along the first axis; `axis = 1` and `out = 1` name other axes |
 //! | `associative_scan(f)(xs)` | along the first axis `x0`, `f(x0, x1)`, `f(f(x0, x1), x2)`, …, for an associative `f` |
+//! | `checkpoint(f)(x, w)` | `f(x, w)`, whose gradient keeps `x` and `w` and computes the other values of `f` again |
 //! | `inspect(x, "h")` | `x`, which is [shown](#debugging) each time the program runs, in the order of the text |
 //! | `stop_gradient(x)` | `x`, treated as a constant by differentiation; a function with a [derivative of its own](#custom-derivatives) can do more |
 //!

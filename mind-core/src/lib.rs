@@ -75,8 +75,8 @@
 //! - [`surface`]: the language's syntax, and its lowering to Core IR.
 //! - [`open`], [`written`]: expressions over Rust variables, whose types are not known yet, and their operations.
 //! - [`verify`](mod@verify), [`canon`]: the first two phases.
-//! - [`grad`], [`jacobian`](mod@jacobian), [`batch`](mod@batch), [`associative_scan`](mod@associative_scan): transforms
-//!   of modules.
+//! - [`grad`], [`jacobian`](mod@jacobian), [`batch`](mod@batch), [`associative_scan`](mod@associative_scan),
+//!   [`checkpoint`](mod@checkpoint): transforms of modules.
 //! - [`interp`]: the reference interpreter, the oracle of the tests.
 //! - [`memory`]: the memory limit of a run.
 //! - [`opt`], [`plan`], [`loops`], [`stats`], [`pipeline`]: the optimiser, steps over memory, their loops, costs, and
@@ -91,6 +91,7 @@ pub mod associative_scan;
 pub mod batch;
 pub mod build;
 pub mod canon;
+pub mod checkpoint;
 pub mod cumulate;
 pub mod data;
 pub mod definitions;

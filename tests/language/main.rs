@@ -18,6 +18,7 @@
 
 mod arithmetic;
 #[cfg(gate)]
+mod checkpointed_functions;
 mod checkpoints;
 mod conditions;
 mod constants;

@@ -52,6 +52,7 @@ programs! {
     batches
     loops
     layers
+    checkpointed_functions
     checkpoints
     conditions
     knossos

@@ -69,6 +69,10 @@ pub enum Access {
 }
 
 impl Scan {
+    /// The `checkpoint` of a loop of one step that the optimiser does not inline, because it computes values again that
+    /// are not to be kept: any number above 1.
+    pub(crate) const APART: i64 = 2;
+
     /// A loop from the first element to the last.
     pub const fn new(body: Nested, carries: i64, guard: Guard) -> Self {
         Self { body, carries, reverse: false, guard, checkpoint: 0, residuals: 0 }

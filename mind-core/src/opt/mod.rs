@@ -3,6 +3,7 @@
 mod algebra;
 mod results;
 mod segments;
+mod single_steps;
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -80,15 +81,24 @@ fn symbols(module: &Module) -> Vec<Symbol> {
 
 fn optimised(module: &Module, requirements: Vec<Requirement>, symbols: Vec<Symbol>) -> Optimised {
     let (mut module, mut origins) = simplified(module);
-    for pass in [segments::segmented, results::read_results] {
-        if let Some((changed, of)) = pass(&module) {
-            let (changed, from) = simplified(&changed);
-            origins = from.iter().map(|value| origins[of[value.index()].index()]).collect();
-            module = changed;
-        }
+    let mut run = |pass: Pass| {
+        let Some((changed, of)) = pass(&module) else { return false };
+        let (changed, from) = simplified(&changed);
+        origins = from.iter().map(|value| origins[of[value.index()].index()]).collect();
+        module = changed;
+        true
+    };
+    run(segments::segmented);
+    // A step that is inlined may contain loops with checkpoints. Modules have a bounded depth.
+    while run(single_steps::inlined) {
+        run(segments::segmented);
     }
+    run(results::read_results);
     Optimised { module, requirements, origins, symbols }
 }
+
+/// Changes a module. Returns it with the origin of each of its values, or `None` if nothing changes.
+type Pass = fn(&Module) -> Option<(Module, Vec<ValueId>)>;
 
 /// The module with less work, and the value of `module` that each of its values computes.
 fn simplified(module: &Module) -> (Module, Vec<ValueId>) {

@@ -294,6 +294,7 @@ const FUNCTIONS: &[(&[&str], Replacement)] = &[
         &["associative_scan"],
         Replacement::Words("write `associative_scan(f)(xs)` with a function of two elements"),
     ),
+    (&["checkpoint"], Replacement::Words("write `checkpoint(f)(x)` with a function of a block")),
     (
         &["zip"],
         Replacement::Words("a loop over several tensors has them in a tuple: `for (a, b) in (x, y) { … }`"),
@@ -490,7 +491,7 @@ const FUNCTIONS: &[(&[&str], Replacement)] = &[
     (&["jacrev"], Replacement::Words("write `jacobian(f, wrt = x, mode = reverse)(x)`")),
     (&["jit", "compile"], Replacement::Words("every function is compiled: call it by its name")),
     (
-        &["backward", "autograd", "gradient", "checkpoint"],
+        &["backward", "autograd", "gradient"],
         Replacement::Words(
             "take the gradient of a function: `grad(f, wrt = x)(…)`, or `#[grad(x)]` before `fn f`",
         ),

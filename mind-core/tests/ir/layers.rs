@@ -13,7 +13,7 @@ use names::named;
 mod names;
 
 /// The layers, from the bottom up.
-const LAYERS: [&str; 23] = [
+const LAYERS: [&str; 24] = [
     "profile",
     "dim",
     "diag",
@@ -33,6 +33,7 @@ const LAYERS: [&str; 23] = [
     "grad",
     "batch",
     "associative_scan",
+    "checkpoint",
     "jacobian",
     "opt",
     "plan",

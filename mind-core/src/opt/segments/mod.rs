@@ -6,6 +6,9 @@
 //! such values first runs the segment of the other loop again, from its stacked carries. The same instructions run on
 //! the same values, so no bit of a result changes, and derivatives of any order need no rule for it.
 //!
+//! A loop of one step with `checkpoint = 1`, as `checkpoint(f)` makes, is a segment too. The loop that runs it again stays
+//! a loop, so that equal instructions before it are not shared with it.
+//!
 //! If T is not known to be a multiple of K, operands are padded to whole segments. The steps after the last one do not
 //! run.
 
@@ -15,10 +18,8 @@ mod writer;
 
 use std::collections::BTreeMap;
 
-use self::{
-    uses::Uses,
-    writer::{Writer, within_limits},
-};
+pub(super) use self::writer::within_limits;
+use self::{uses::Uses, writer::Writer};
 use crate::{
     dim::Dim,
     ir::{Access, Guard, Module, Scan, ValueId},
@@ -40,8 +41,9 @@ pub(super) fn segmented(module: &Module) -> Option<(Module, Vec<ValueId>)> {
         return None;
     }
     let uses = Uses::of(module, &loops);
-    let is_changed =
-        |of: &&CheckpointedLoop<'_>| uses.is_segmented(of) || uses.stacked(of).count() < of.stacked().count();
+    let is_changed = |of: &&CheckpointedLoop<'_>| {
+        uses.is_segmented(of) || uses.stacked(of).count() < of.stacked().count() || of.is_single()
+    };
     if !loops.values().any(|of| is_changed(&of)) {
         return None;
     }
@@ -94,6 +96,11 @@ impl CheckpointedLoop<'_> {
         self.segments.mul(&Dim::literal(self.scan.checkpoint)).ok()
     }
 
+    /// Whether it has one step, as a function in `checkpoint(f)` has.
+    fn is_single(&self) -> bool {
+        self.steps == Dim::ONE
+    }
+
     fn has_equal_segments(&self, other: &Self) -> bool {
         (&self.steps, self.scan.checkpoint) == (&other.steps, other.scan.checkpoint)
     }
@@ -120,7 +127,8 @@ fn checkpointed(module: &Module) -> BTreeMap<ValueId, CheckpointedLoop<'_>> {
         // In reverse, the padded steps would run first, and the guard would end the loop there.
         let ends_first = scan.guard == Guard::Carry && scan.reverse && is_padded;
         let of = CheckpointedLoop { value, scan, operands, accesses, steps, segments, is_padded };
-        (has_room && !ends_first && of.segments != Dim::ONE).then_some((value, of))
+        let is_kept = of.segments != Dim::ONE || (of.is_single() && of.scan.checkpoint == 1);
+        (has_room && !ends_first && is_kept).then_some((value, of))
     });
     loops.collect()
 }

@@ -119,7 +119,7 @@ impl<'w> Writer<'w> {
         let scan = Scan {
             body: Nested::new(body.finish(outputs)).ok()?,
             guard: Guard::Always,
-            checkpoint: 0,
+            checkpoint: if of.is_single() && !before.is_empty() { Scan::APART } else { 0 },
             residuals: 0,
             ..of.scan.clone()
         };
@@ -351,7 +351,7 @@ pub(super) fn computed(builder: &mut Builder, text: &'static str, names: &[(&str
 }
 
 /// The value of a result; `None` if a limit of modules is exceeded.
-pub(super) fn within_limits<T>(result: Result<T, Box<OpError>>) -> Option<T> {
+pub(in crate::opt) fn within_limits<T>(result: Result<T, Box<OpError>>) -> Option<T> {
     debug_assert!(
         result.as_ref().err().is_none_or(|error| error.code == Code::E1008),
         "segments keep the rules of the loop"

@@ -96,11 +96,13 @@ pub enum TransformKind {
         /// Whether the order is from the last element to the first.
         reverse: bool,
     },
+    /// The function itself, whose gradient computes the values in it again.
+    Checkpoint,
 }
 
 impl TransformKind {
     /// Every transform, with its default options.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Gradient(GradientKind::Grad),
         Self::Gradient(GradientKind::ValueAndGrad),
         Self::Gradient(GradientKind::Vjp),
@@ -110,6 +112,7 @@ impl TransformKind {
         Self::Hvp,
         Self::Vmap { axis: 0, out: 0 },
         Self::AssociativeScan { reverse: false },
+        Self::Checkpoint,
     ];
 
     /// As written in programs.
@@ -122,6 +125,7 @@ impl TransformKind {
             Self::Hvp => "hvp",
             Self::Vmap { .. } => "vmap",
             Self::AssociativeScan { .. } => "associative_scan",
+            Self::Checkpoint => "checkpoint",
         }
     }
 
@@ -129,7 +133,7 @@ impl TransformKind {
     pub const fn list(self) -> Option<&'static str> {
         match self {
             Self::Vmap { .. } => Some("over"),
-            Self::AssociativeScan { .. } => None,
+            Self::AssociativeScan { .. } | Self::Checkpoint => None,
             Self::Gradient(_) | Self::Jvp | Self::Jacobian { .. } | Self::Hessian | Self::Hvp => Some("wrt"),
         }
     }
@@ -145,7 +149,7 @@ impl TransformKind {
             Self::Jacobian { .. } => &["mode"],
             Self::Vmap { .. } => &["axis", "out"],
             Self::AssociativeScan { .. } => &["reverse"],
-            Self::Gradient(_) | Self::Jvp | Self::Hessian | Self::Hvp => &[],
+            Self::Gradient(_) | Self::Jvp | Self::Hessian | Self::Hvp | Self::Checkpoint => &[],
         }
     }
 }

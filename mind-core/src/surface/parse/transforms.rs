@@ -16,6 +16,7 @@ fn of_expression(kind: TransformKind) -> String {
     let (name, arguments) = (kind.name(), kind.arguments());
     let (function, called) = match kind {
         TransformKind::AssociativeScan { .. } => ("fn combined(a: f32, b: f32) -> f32 { … }", "combined"),
+        TransformKind::Checkpoint => ("fn layer(x: f32[8]) -> f32[8] { … }", "layer"),
         _ => ("fn loss(…) -> f32 { … }", "loss"),
     };
     format!(
@@ -156,7 +157,11 @@ impl Parser<'_> {
                 let reverse = reverse.ok_or_else(|| self.unexpected("`true` or `false`"))?;
                 TransformKind::AssociativeScan { reverse: reverse == "true" }
             }
-            TransformKind::Gradient(_) | TransformKind::Jvp | TransformKind::Hessian | TransformKind::Hvp => {
+            TransformKind::Gradient(_)
+            | TransformKind::Jvp
+            | TransformKind::Hessian
+            | TransformKind::Hvp
+            | TransformKind::Checkpoint => {
                 unreachable!("it has no options")
             }
         })

@@ -288,7 +288,8 @@ impl fmt::Display for TransformKind {
             | Self::Jacobian { mode: None }
             | Self::Hessian
             | Self::Hvp
-            | Self::AssociativeScan { reverse: false } => Ok(()),
+            | Self::AssociativeScan { reverse: false }
+            | Self::Checkpoint => Ok(()),
         }
     }
 }

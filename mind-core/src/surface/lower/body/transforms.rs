@@ -67,6 +67,11 @@ fn transform_callable<'a>(callable: Callable<'a>, transform: &Transform) -> Resu
         }
         TransformKind::Vmap { axis, out } => batched(callable, transform, axis, out),
         TransformKind::AssociativeScan { reverse } => associative_scan(callable, transform, reverse),
+        TransformKind::Checkpoint => {
+            let mut callable = callable;
+            callable.add(transform, TransformStepKind::Checkpoint, 0, Vec::new());
+            Ok(callable)
+        }
     };
     transformed.map(|callable| Callable { name, ..callable })
 }

@@ -5,6 +5,7 @@ use crate::associative_scan::associative_scan;
 use crate::batch::{Batched, batch_along};
 use crate::build::specialise;
 use crate::canon::Canonical;
+use crate::checkpoint::checkpoint;
 use crate::diag::{Code, Diag, Site};
 use crate::dim::{Bindings, Dim, Symbol};
 use crate::grad::{
@@ -85,6 +86,8 @@ pub(crate) enum TransformStepKind {
         extent: Dim,
         reverse: bool,
     },
+    /// Computes its values again in derivatives.
+    Checkpoint,
 }
 
 impl Formal {
@@ -185,6 +188,9 @@ impl TransformStep {
             TransformStepKind::AssociativeScan { extent, reverse } => {
                 let module = associative_scan(module, &count(extent)?, *reverse);
                 Ok((module.map_err(|error| refused(&error))?, Vec::new()))
+            }
+            TransformStepKind::Checkpoint => {
+                Ok((checkpoint(module).map_err(|error| refused(&error))?, Vec::new()))
             }
         }
     }
