@@ -256,7 +256,7 @@
 //! | `f::CORE_IR` | the intermediate representation as text |
 //! | `f::MIC` | the same program in the compact form, for files and tools |
 //! | `f::UPDATES` | the inputs of that program that its last outputs update |
-//! | `f::PARAMS`, `f::FLOPS`, `f::PEAK_BYTES` | the number of elements of the parameters, of arithmetic operations per call, and of bytes of workspace; functions if shapes have symbols, such as `f::peak_bytes(n)` |
+//! | `f::PARAMS`, `f::FLOPS`, `f::PEAK_BYTES` | the number of elements of the parameters, of arithmetic operations per call, and of bytes of workspace; functions if shapes have symbols, such as `f::peak_bytes(n)`. `#[memory(max = "64 MiB")]` before `fn f` bounds the bytes: E6011 |
 //!
 //! # Structs
 //!

@@ -320,4 +320,5 @@ codes! {
     E6005 "numeric overflow in a checked operation" "op" [Reserved];
     E6009 "a dynamic dimension differs from what the signature requires" "function, parameter, dimension, both extents" [Command, Run];
     E6010 "a program failed while it ran" "what failed, where" [Command, Run, Knossos];
+    E6011 "a function needs more memory than its `#[memory]` allows" "the bytes needed, the bound, the difference" [Macro, Run];
 }

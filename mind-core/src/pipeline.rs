@@ -8,7 +8,7 @@ use crate::{
     ir::ValueId,
     ops::Profile,
     opt::optimise,
-    plan::{Plan, Update, Watching, plan_watching},
+    plan::{Plan, Update, Watching, peak, plan_watching},
     stats,
     surface::lower::{Function, GradientRequest, GradientTarget, Origin, Structure, moved, of_gradient},
     text::{core_ir, mic},
@@ -52,7 +52,8 @@ pub fn compile_watching(function: &Function, watching: Watching) -> Option<Resul
         updates.map(|(position, input)| Update { output: results + position, input: *input }).collect();
     let sources = (0..source.module.insts().len()).map(|value| Some(source.origin(ValueId::new(value))));
     let sources: Vec<_> = sources.collect();
-    Some(verified(function).map(|verified| finish(verified, &updates, watching, &sources)))
+    let finished = verified(function).map(|verified| finish(verified, &updates, watching, &sources));
+    Some(finished.and_then(|compiled| bounded(function, &format!("`{}`", function.name), compiled)))
 }
 
 /// The plan of the gradient that `#[grad(…)]` requests. [`gradient_result`] is the structure of its result.
@@ -96,8 +97,46 @@ pub fn compile_gradient_watching(
             )
         })?;
         let sources: Vec<_> = gradient.made.iter().map(|made| of_gradient((*made)?, &primal)).collect();
-        Ok(finish(gradient.module.into_verified(), &[], watching, &sources))
+        let compiled = finish(gradient.module.into_verified(), &[], watching, &sources);
+        bounded(function, &format!("the gradient of `{}`", function.name), compiled)
     }))
+}
+
+/// The most values at the peak that a message lists.
+const MOST_VALUES: usize = 3;
+
+/// Returns an error if the compiler knows that the memory for temporaries exceeds the bound of the function.
+fn bounded(function: &Function, name: &str, compiled: Compiled) -> Result<Compiled, Diag> {
+    let Some((bound, peak)) = function.memory.as_ref().zip(peak(&compiled.plan)) else {
+        return Ok(compiled);
+    };
+    if peak.bytes <= bound.bytes {
+        return Ok(compiled);
+    }
+    let message = format!(
+        "{name} needs {} bytes for temporaries, {} more than {} ({} bytes)",
+        peak.bytes,
+        peak.bytes - bound.bytes,
+        bound.text,
+        bound.bytes
+    );
+    let mut diag = Diag::new(Code::E6011, bound.site, message);
+    for (bytes, buffer) in peak.largest.iter().take(MOST_VALUES) {
+        let source = compiled.sources.get(buffer.value.index()).copied().flatten();
+        let text = format!("{bytes} bytes at the peak are {}", buffer.ty);
+        diag = match source {
+            Some(Origin { site, derivative: false }) => diag.note_at(site, text),
+            Some(Origin { site, derivative: true }) => {
+                diag.note_at(site, format!("{text}, for the derivative"))
+            }
+            None => diag.note(text),
+        };
+    }
+    let help = match name.starts_with("the gradient") {
+        true => "a gradient keeps fewer values of a function that is called as `checkpoint(f)(x)`",
+        false => "work on smaller parts, or raise the bound",
+    };
+    Err(diag.help(help))
 }
 
 /// The structure of a gradient function's result: the value, then the gradients.

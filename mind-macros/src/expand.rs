@@ -465,6 +465,7 @@ fn emit_item(
             params: trained_elements(function),
             flops: compiled.map_or(Dim::ZERO, |compiled| compiled.flops.clone()),
         },
+        memory: function.memory.as_ref(),
         import,
         arguments,
         lengths: Lengths::DEFAULT,

@@ -173,6 +173,7 @@ fn function(document: Document, stem: &str, options: Options, span: Span) -> Res
         result,
         updates: Vec::new(),
         gradient,
+        memory: None,
         parameters,
         program: Some(lower::LoweredModule {
             module: document.module,

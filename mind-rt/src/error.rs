@@ -99,6 +99,21 @@ pub enum Error {
         /// Bytes available.
         found: usize,
     },
+    /// The temporaries of a call need more memory than the function's `#[memory(max = …)]` allows.
+    #[error(
+        "E6011: `{function}` needs {needed} bytes for temporaries, {} more than its bound of {max} bytes ({extents})",
+        (*needed as u64).saturating_sub(*max)
+    )]
+    MemoryBound {
+        /// The function called.
+        function: &'static str,
+        /// Bytes needed.
+        needed: usize,
+        /// The bound.
+        max: u64,
+        /// The extents of the call, as in `N = 3, M = 4`.
+        extents: String,
+    },
     /// A dynamic dimension of an argument differs from what the signature requires.
     #[error(
         "E6009: `{function}`: parameter `{parameter}`: dimension {dimension} is {found}, needed {needed} ({why})"
@@ -172,6 +187,7 @@ impl Error {
             Self::DivisionByZero { .. } | Self::LoopLimit { .. } => "E6010",
             Self::NotContiguous { .. } => "E6003",
             Self::Allocation { .. } | Self::WorkspaceTooSmall { .. } => "E6004",
+            Self::MemoryBound { .. } => "E6011",
             Self::DimensionMismatch { .. } | Self::BoundOutsideDim { .. } | Self::ShapeMismatch { .. } => {
                 "E6009"
             }

@@ -120,6 +120,32 @@ pub fn check_positive(
     Err(Error::NonPositiveDim { function, what, dimension, value })
 }
 
+/// Checks that the temporaries of a call need at most `max` bytes. `extents` are those of the call, with their names.
+///
+/// # Errors
+/// E6011 if they need more.
+#[inline]
+pub fn check_memory(
+    function: &'static str,
+    needed: usize,
+    max: u64,
+    extents: &[(&str, usize)],
+) -> Result<(), Error> {
+    if needed as u64 <= max {
+        return Ok(());
+    }
+    let extents: Vec<String> = extents.iter().map(|(name, extent)| format!("{name} = {extent}")).collect();
+    Err(Error::MemoryBound { function, needed, max, extents: extents.join(", ") })
+}
+
+/// Checks a constant number of bytes while Rust compiles.
+///
+/// # Panics
+/// With the message if `needed` exceeds `max`.
+pub const fn check_constant_memory(needed: usize, max: u64, message: &'static str) {
+    assert!(needed as u64 <= max, "{}", message);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -306,6 +306,7 @@ fn items(name: &str, plan: &Plan, lengths: emit::Lengths) -> String {
         value_span: &|_| None,
         watched_text: &|_| emit::WatchedText::default(),
         import: TokenStream::new(),
+        memory: None,
         arguments: emit::Arguments::OF_ITEMS,
         lengths,
         constants: emit::Constants {

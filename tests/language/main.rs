@@ -43,6 +43,7 @@ mod loops;
 mod making;
 #[cfg(gate)]
 mod masks;
+mod memory;
 mod ordering;
 mod params;
 mod parts;

@@ -75,6 +75,30 @@ pub fn live_bytes(plan: &Plan, bindings: &Bindings) -> Option<u64> {
     u64::try_from(live.max().unwrap_or(0)).ok()
 }
 
+/// The buffers that live when most bytes of temporaries do, with their bytes, the largest first. `None` if a size is not
+/// known.
+pub(super) fn largest_at_peak(plan: &Plan) -> Option<Vec<(u64, &Buffer)>> {
+    let allocations = allocations(&with_longest_strips(&plan.buffers, &plan.steps), &plan.steps);
+    let mut sizes = Vec::with_capacity(allocations.len());
+    for allocation in &allocations {
+        let len = allocation.size.len.as_literal()?;
+        sizes.push(u64::try_from(len).ok()?.checked_mul(allocation.dtype.bytes() as u64)?);
+    }
+    let living = |at: usize| {
+        let lives = move |(life, _): &(&Allocation, &u64)| (life.life.0..=life.life.1).contains(&at);
+        allocations.iter().zip(&sizes).filter(lives)
+    };
+    // Most bytes live at a position at which an allocation begins.
+    let bytes = |at: usize| living(at).map(|(_, bytes)| *bytes).fold(0, u64::saturating_add);
+    let starts = allocations.iter().map(|allocation| allocation.life.0);
+    let at = starts.rev().max_by_key(|at| bytes(*at)).unwrap_or(0);
+    let mut largest: Vec<(u64, &Buffer)> = living(at)
+        .filter_map(|(allocation, bytes)| Some((*bytes, &plan.buffers[allocation.buffers.last()?.0])))
+        .collect();
+    largest.sort_by_key(|(bytes, _)| std::cmp::Reverse(*bytes));
+    Some(largest)
+}
+
 /// The buffers, of which one that holds a strip of rows is as large as the longest strip.
 fn with_longest_strips(buffers: &[Buffer], steps: &[Step]) -> Vec<Buffer> {
     let mut longest = buffers.to_vec();

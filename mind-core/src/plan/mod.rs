@@ -17,6 +17,7 @@ mod listing;
 pub mod nest;
 mod order;
 mod partition;
+mod peak;
 mod program;
 mod storage;
 mod strips;
@@ -33,6 +34,7 @@ pub use ir::{
 pub(crate) use listing::operation;
 pub use listing::{Listing, listing};
 pub use nest::{Finish, Fold, Nest, Node, Operand, Pass, Store, Target};
+pub use peak::{Peak, peak};
 pub(crate) use storage::repetition;
 pub use strips::{BufferPart, Limits, Seen, Strips, Walk};
 pub use view::{Source, View};

@@ -10,6 +10,7 @@ mod callee;
 mod calls;
 mod items;
 mod loops;
+mod memory;
 mod templates;
 mod transforms;
 
@@ -20,6 +21,7 @@ pub use body::{
 };
 pub use callee::Callee;
 pub use loops::{Loop, LoopKind, LoopOptions};
+pub use memory::MemoryBound;
 use proc_macro2::{Ident, TokenStream};
 pub use templates::{
     ConstantKind, Declared, DeclaredKind, ElementClass, ElementPattern, Formal, Home, Pack, Template,
@@ -177,10 +179,13 @@ pub struct Field {
 /// A function of a block.
 #[derive(Clone, Debug)]
 pub struct Function {
-    /// Doc comments and other attributes to be passed on, as written; `#[grad(…)]` is not among them.
+    /// Doc comments and other attributes to be passed on, as written; `#[grad(…)]` and `#[memory(…)]` are not among
+    /// them.
     pub attributes: TokenStream,
     /// `#[grad(w, b)]`: the gradient function asked for.
     pub gradient: Option<Wrt>,
+    /// `#[memory(max = "64 MiB")]`: the bound on the memory for temporaries.
+    pub memory: Option<Box<MemoryBound>>,
     /// `pub`, `pub(crate)`, … or empty.
     pub visibility: TokenStream,
     /// `f`

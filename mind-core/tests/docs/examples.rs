@@ -7,6 +7,7 @@ use mind_core::{
     interp::{Array, run},
     ir::{Module, ValueId},
     ops::Profile,
+    pipeline,
     surface::{lex, lower, parse},
     text::{Limits, mic},
     ty::DType,
@@ -54,8 +55,13 @@ fn codes_of_program(program: &str) -> Vec<Code> {
     let (tokens, mut diags) = lex(program);
     let (program, mistakes) = parse(tokens);
     diags.extend(mistakes);
-    let (_, mistakes) = lower(&program);
+    let (lowered, mistakes) = lower(&program);
     diags.extend(mistakes);
+    for function in &lowered.functions {
+        let gradient = function.gradient.as_ref();
+        let gradient = gradient.and_then(|request| pipeline::compile_gradient(function, request));
+        diags.extend([pipeline::compile(function), gradient].into_iter().flatten().filter_map(Result::err));
+    }
     diags.into_iter().map(|diag| diag.code).collect()
 }
 

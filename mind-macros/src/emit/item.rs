@@ -1,5 +1,6 @@
 //! The input of the emitter for one function.
 
+use mind_core::surface::ast::MemoryBound;
 use mind_core::{dim::Dim, ir::ValueId, plan::Plan, surface::lower::Structure};
 use proc_macro2::{Ident, Span, TokenStream};
 
@@ -31,6 +32,8 @@ pub struct Item<'a> {
     pub watched_text: &'a dyn Fn(ValueId) -> WatchedText,
     /// The constants of the module.
     pub constants: Constants,
+    /// The bound on the memory for temporaries.
+    pub memory: Option<&'a MemoryBound>,
     /// The items by which other blocks import the function.
     pub import: TokenStream,
     /// The types of arguments that the function accepts for tensors.

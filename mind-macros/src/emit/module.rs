@@ -178,7 +178,8 @@ fn loops(item: &Item<'_>, plan: &Plan, depth: usize, held: Loops) -> TokenStream
 fn sizes(item: &Item<'_>) -> TokenStream {
     let (peak, lens) = (peak_bytes(item), parse(&lens(item.plan)));
     let geometries = parse(&product::geometries(item.plan));
-    quote! { #peak #lens #geometries }
+    let bound = constant_bound(item);
+    quote! { #peak #lens #geometries #bound }
 }
 
 /// A constant, or a function of the symbols if there are any.
@@ -226,6 +227,18 @@ fn peak_bytes(item: &Item<'_>) -> TokenStream {
         size_parameters(item.plan),
         variables.join(", ")
     ))
+}
+
+/// The check of the bound on memory while Rust compiles. The compiler has checked the temporaries; the memory of kernels
+/// is known here.
+fn constant_bound(item: &Item<'_>) -> TokenStream {
+    let Some(bound) = item.memory.filter(|_| item.plan.symbols.is_empty()) else { return TokenStream::new() };
+    let (name, max) = (item.name.to_string(), bound.bytes);
+    let message = format!(
+        "E6011: `{name}` needs more than {} ({max} bytes): see `{name}::PEAK_BYTES`, which includes the memory of kernels",
+        bound.text
+    );
+    quote! { const _: () = rt::check_constant_memory(PEAK_BYTES, #max, #message); }
 }
 
 /// `fn check`: binds the symbols, and checks every requirement of the signature and the shapes on dynamic dims.
@@ -291,6 +304,18 @@ fn check(item: &Item<'_>, signature: &Signature<'_>) -> TokenStream {
     for count in counts(item.plan) {
         let value = extent(&count, Arithmetic::Saturating);
         checks.push_str(&format!("rt::check_count({:?}, {value})?;\n", count.to_string()));
+    }
+    if let Some(bound) = item.memory.filter(|_| !item.plan.symbols.is_empty()) {
+        let sizes: Vec<_> = item.plan.symbols.iter().map(|symbol| symbol_variable(symbol)).collect();
+        let named = item.plan.symbols.iter().zip(&sizes);
+        let named: Vec<_> =
+            named.map(|(symbol, size)| format!("({:?}, {size} as usize)", symbol.to_string())).collect();
+        checks.push_str(&format!(
+            "rt::check_memory({function:?}, peak_bytes({}), {}, &[{}])?;\n",
+            sizes.join(", "),
+            bound.bytes,
+            named.join(", ")
+        ));
     }
     let (bindings, checks) = (parse(&bindings), parse(&checks));
     let sizes: Vec<_> = symbols.iter().map(|symbol| signature::symbol_value(signature, symbol)).collect();

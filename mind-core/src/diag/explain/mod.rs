@@ -75,6 +75,7 @@ impl Code {
             Self::E6005 => runs::E6005,
             Self::E6009 => runs::E6009,
             Self::E6010 => runs::E6010,
+            Self::E6011 => runs::E6011,
         }
     }
 }

@@ -76,6 +76,7 @@ impl Parser<'_> {
         let function = Function {
             attributes: head.attributes.clone(),
             gradient: None,
+            memory: None,
             visibility: Default::default(),
             name,
             symbols,

@@ -6,12 +6,13 @@ use proc_macro2::{Delimiter, Ident, TokenStream};
 use syn::buffer::Cursor;
 
 use super::literals::number;
+use super::memory;
 use super::parser::{Parser, Unexpected, is_transform};
 use super::paths::resolve_block_paths;
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::surface::ast::{
-    Block, Constant, ConstantKind, ConstantValue, Function, Import, Number, NumberValue, Parameter, Plain,
-    TypeExpr, TypeKind, Wrt,
+    Block, Constant, ConstantKind, ConstantValue, Function, Import, MemoryBound, Number, NumberValue,
+    Parameter, Plain, TypeExpr, TypeKind, Wrt,
 };
 
 const PARAMETER: &str = "a parameter such as `x: f32[2, 3]`";
@@ -41,6 +42,7 @@ pub(super) struct ItemHead {
     /// All attributes, including those that only structs and fields may have.
     pub(super) every: TokenStream,
     pub(super) gradient: Option<Wrt>,
+    pub(super) memory: Option<MemoryBound>,
     pub(super) visibility: TokenStream,
     /// The errors for attributes that only structs and fields may have.
     unusual: Vec<Diag>,
@@ -50,6 +52,7 @@ pub(super) struct ItemHead {
 enum Attribute {
     PassedOn,
     Gradient(Wrt),
+    Memory(MemoryBound),
     /// An attribute that only structs and fields may have, with the error for it on other items.
     Unusual(Diag),
 }
@@ -133,9 +136,15 @@ impl Parser<'_> {
         let first = self.current_site();
         let mut head = self.head()?;
         if self.at_word("struct") {
+            if let Some(bound) = &head.memory {
+                self.diags.push(memory::misplaced(bound, "a struct"));
+            }
             return self.struct_item(head, block);
         }
         self.diags.extend(head.unusual.drain(..));
+        if let Some(bound) = head.memory.take_if(|_| !self.at_word("fn")) {
+            self.diags.push(memory::misplaced(&bound, "another item"));
+        }
         if self.at_word("use") {
             if !head.attributes.is_empty() || head.gradient.is_some() || !head.visibility.is_empty() {
                 let message = "found attributes or `pub` before `use`, expected `use` alone";
@@ -238,10 +247,11 @@ impl Parser<'_> {
                 None
             }
         };
-        let ItemHead { attributes, gradient, visibility, .. } = head;
+        let ItemHead { attributes, gradient, memory, visibility, .. } = head;
         Ok(Function {
             attributes,
             gradient,
+            memory: memory.map(Box::new),
             visibility,
             name,
             symbols,
@@ -445,7 +455,7 @@ impl Parser<'_> {
     /// Reads attributes and visibility.
     pub(super) fn head(&mut self) -> Result<ItemHead, Diag> {
         let (mut attributes, mut every) = (TokenStream::new(), TokenStream::new());
-        let (mut gradient, mut unusual) = (None, Vec::new());
+        let (mut gradient, mut memory, mut unusual) = (None, None, Vec::new());
         while self.at("#") {
             let start = self.cursor;
             self.take("#");
@@ -471,6 +481,14 @@ impl Parser<'_> {
                     }
                     gradient.get_or_insert(wrt);
                 }
+                Ok((Attribute::Memory(bound), _)) => {
+                    if let Some(MemoryBound { site, .. }) = &memory {
+                        let diag =
+                            Diag::new(Code::E2008, bound.site, "a second `#[memory(…)]` on one function");
+                        self.diags.push(diag.note_at(*site, "the first is"));
+                    }
+                    memory.get_or_insert(bound);
+                }
                 // The item after an invalid attribute is read all the same.
                 Err(diag) if bracketed => self.diags.push(diag),
                 Err(diag) => return Err(diag),
@@ -481,18 +499,23 @@ impl Parser<'_> {
             self.skip_token();
         }
         let visibility = tokens_between(start, self.cursor);
-        Ok(ItemHead { attributes, every, gradient, visibility, unusual })
+        Ok(ItemHead { attributes, every, gradient, memory, visibility, unusual })
     }
 
     /// Reads the inside of `#[…]`.
     fn attribute(&mut self) -> Result<Attribute, Diag> {
-        let expected = "`grad`, a doc comment or a lint attribute";
+        let expected = "`grad`, `memory`, a doc comment or a lint attribute";
         let here = self.current_site();
         let name = self.name(expected)?;
         if name == "grad" {
             let wrt = self.gradient_attribute()?;
             self.expect_end("`]`")?;
             return Ok(Attribute::Gradient(wrt));
+        }
+        if name == "memory" {
+            let bound = self.memory_attribute(here)?;
+            self.expect_end("`]`")?;
+            return Ok(Attribute::Memory(bound));
         }
         while !self.at_end() {
             self.skip_token();

@@ -23,6 +23,7 @@ mod levels;
 mod literals;
 mod loops;
 mod machine;
+mod memory;
 mod parser;
 mod paths;
 mod pullbacks;

@@ -4,6 +4,7 @@ use proc_macro2::{Delimiter, Ident, TokenTree};
 
 use super::items::{ItemHead, defined_twice, tokens_between};
 use super::levels::{FieldPart, LevelKind, OpenStruct, ParsedOperand, State};
+use super::memory::misplaced;
 use super::parser::Parser;
 use super::templates::PARAMS;
 use super::types::is_no_struct;
@@ -105,7 +106,10 @@ impl Parser<'_> {
     }
 
     fn field(&mut self) -> Result<Field, Diag> {
-        let ItemHead { every: attributes, visibility, gradient, .. } = self.head()?;
+        let ItemHead { every: attributes, visibility, gradient, memory, .. } = self.head()?;
+        if let Some(bound) = memory {
+            self.diags.push(misplaced(&bound, "a field"));
+        }
         if let Some(gradient) = gradient {
             let message = "found `#[grad(…)]` before a field, expected it before `fn`";
             self.diags.push(Diag::new(Code::E1007, gradient.site, message));

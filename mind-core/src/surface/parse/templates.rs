@@ -4,6 +4,7 @@ use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use syn::buffer::Cursor;
 
 use super::items::{ItemHead, defined_twice, tokens_between};
+use super::memory::misplaced;
 use super::parser::Parser;
 use crate::diag::{Code, Diag, Site};
 use crate::surface::ast::{
@@ -50,6 +51,10 @@ impl Parser<'_> {
                 "a template is differentiated where it is called: put `#[grad]` on a function that calls it";
             let diag = Diag::new(Code::E1007, gradient.site, message).help(help);
             self.diags.push(diag);
+        }
+        if let Some(bound) = &head.memory {
+            let diag = misplaced(bound, &format!("the template `{name}`"));
+            self.diags.push(diag.help("put it on a function that calls the template"));
         }
         let declared = self.declared()?;
         let (parameters, _) = self.group(Delimiter::Parenthesis, "`(` and parameters", |parser| {

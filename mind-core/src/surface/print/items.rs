@@ -112,11 +112,14 @@ impl fmt::Display for Extern {
 
 impl fmt::Display for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { gradient, name, symbols, parameters, result, body, .. } = self;
+        let Self { gradient, memory, name, symbols, parameters, result, body, .. } = self;
         if let Some(gradient) = gradient {
             let list = gradient.to_string();
             let list = list.strip_prefix('(').and_then(|list| list.strip_suffix(')')).unwrap_or(&list);
             writeln!(f, "#[grad({list})]")?;
+        }
+        if let Some(bound) = memory {
+            writeln!(f, "#[memory(max = {:?})]", bound.text)?;
         }
         write!(f, "fn {name}")?;
         if !symbols.is_empty() {

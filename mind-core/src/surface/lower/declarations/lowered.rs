@@ -10,7 +10,7 @@ use super::structure::Structure;
 use crate::diag::{Diag, Site};
 use crate::grad::{AutodiffError, Wrt};
 use crate::ir::{Module, ValueId};
-use crate::surface::ast::Plain;
+use crate::surface::ast::{MemoryBound, Plain};
 
 /// The result of lowering a program.
 #[derive(Clone, Debug, Default)]
@@ -83,6 +83,8 @@ pub struct Function {
     pub seen: Vec<Seen>,
     /// The gradient function that `#[grad(…)]` asks for.
     pub gradient: Option<GradientRequest>,
+    /// The bound on the memory for temporaries that `#[memory(…)]` states, of the function and of its gradient.
+    pub memory: Option<MemoryBound>,
     /// The module of its body; `None` where an error in it has been reported.
     pub program: Option<LoweredModule>,
     /// The names that its body binds, in source order, without those bound in templates that it calls.

@@ -137,6 +137,7 @@ pub(crate) fn lower_closure(closure: &ast::Closure, options: ProgramLowering<'_>
         updates: compiled.updates,
         seen: compiled.seen,
         gradient: None,
+        memory: None,
         program: Some(compiled.source),
         locals,
     });
@@ -171,6 +172,7 @@ fn public_function(function: &ast::Function, entry: Entry) -> Option<Function> {
         updates,
         seen,
         gradient: signature.gradient,
+        memory: function.memory.as_deref().cloned(),
         program: entry.compiled.map(|compiled| compiled.source),
         locals: entry.locals,
     })
