@@ -30,7 +30,7 @@ pub struct Row {
     pub formals: &'static [&'static str],
     /// Core v1 or an extension.
     pub profile: Profile,
-    /// The element types that it takes. All operands have the same one, except for a [condition](Shapes::Choice).
+    /// The element types that it takes. All operands have the same one, except for a [condition](ShapeRule::Choice).
     pub takes: Takes,
     /// The element type of the result.
     pub gives: Gives,
