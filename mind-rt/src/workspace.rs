@@ -220,8 +220,8 @@ thread_local! {
 const KEPT_BY_THREAD: usize = 1 << 20;
 
 /// Calls `f` with a workspace of at least `bytes`, which is kept for the next call: by this thread, or by the process if
-/// it is larger than 1 MiB. Inner calls, while `f` runs, get separate workspaces. If the memory cannot be
-/// allocated, the workspace is empty, and [`Workspace::segments`] or [`carve`] reports the error.
+/// it is larger than 1 MiB. Inner calls, while `f` runs, get separate workspaces. If the memory cannot be allocated, the
+/// workspace is empty, and [`Workspace::segments`] or [`carve`] reports the error.
 pub fn with_workspace<R>(bytes: usize, f: impl FnOnce(&mut Workspace) -> R) -> R {
     if bytes == 0 || bytes > KEPT_BY_THREAD {
         let memory = bytes.checked_next_multiple_of(ALIGN).and_then(Buffer::stale);

@@ -23,13 +23,13 @@ use super::{
 pub struct Time {
     /// The time in seconds.
     pub seconds: f64,
-    /// What takes most of it.
+    /// The limit that accounts for most of the time.
     pub limit: Limit,
     /// The number of threads that have a part.
     pub threads: usize,
 }
 
-/// What limits the time of a step.
+/// The limits of the time of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Limit {
     /// The arithmetic of the cores.

@@ -298,9 +298,9 @@ fn of_unknown_size(allocations: &[&Allocation], dtype: DType, start: Dim) -> (Ve
 }
 
 /// As [`of_unknown_size`], if all sizes are multiples of one product of symbols. Multiples are placed as known sizes
-/// are. An offset is rounded up to the alignment, and lies one unit of it higher than needed for each allocation below
-/// that does not end at a whole unit: `offset(o) + c m <= offset(o + c)` with `offset(o) = unit * ceil(o m / unit) +
-/// unit * below`.
+/// are. Let `m` be the product of symbols and `o` the offset in multiples of it. The offset in elements is
+/// `unit * (ceil(o m / unit) + below)`, where `below` counts the allocations that lie below one another under this one.
+/// Each of them may end within a unit, which the additional unit makes room for.
 fn in_multiples(allocations: &[&Allocation], dtype: DType, start: &Dim) -> Option<(Vec<Dim>, Dim)> {
     let terms: Vec<Term> = allocations
         .iter()

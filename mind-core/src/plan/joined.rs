@@ -41,7 +41,7 @@ pub(super) fn write_parts(buffers: &mut Vec<Buffer>, steps: Vec<Step>, kept: &[B
 
 /// The uses of each buffer.
 struct Uses {
-    /// How many operands of steps it is.
+    /// The number of operands that read it.
     reads: Vec<usize>,
     /// Whether one step writes it, a nest or a product, which writes each element once.
     is_written_once: Vec<bool>,
@@ -63,6 +63,13 @@ impl Uses {
         }
         kept.iter().for_each(|buffer| reads[buffer.0] += 1);
         Self { reads, is_written_once, has_parts: vec![false; count] }
+    }
+
+    /// Adds the buffers that copies write, up to `count` buffers in all. No step reads them.
+    fn grow(&mut self, count: usize) {
+        self.reads.resize(count, 0);
+        self.is_written_once.resize(count, false);
+        self.has_parts.resize(count, false);
     }
 }
 
@@ -119,15 +126,6 @@ fn parts(buffers: &mut Vec<Buffer>, uses: &mut Uses, call: &KernelCall) -> Optio
     }
     uses.grow(buffers.len());
     Some(copies)
-}
-
-impl Uses {
-    /// Knows the buffers that copies write, which nothing reads.
-    fn grow(&mut self, count: usize) {
-        self.reads.resize(count, 0);
-        self.is_written_once.resize(count, false);
-        self.has_parts.resize(count, false);
-    }
 }
 
 /// A nest that copies `count` elements.
