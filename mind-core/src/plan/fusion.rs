@@ -26,6 +26,11 @@ use crate::{
 /// The most operations in one nest or loop: rustc's time and memory grow faster than the length of a function.
 pub(crate) const LONGEST: usize = 128;
 
+/// The cost in additions up to which a nest may have more than [`LONGEST`] operations: those of a Jacobian of short
+/// vectors, whose values would otherwise be written and read between nests. Functions such as `exp` are expanded to many
+/// instructions, so few of them fill a nest.
+const MOST_ADDITIONS: usize = 512;
+
 /// The index space of items that are computed together.
 #[derive(Clone, Debug)]
 pub(super) struct Space {
@@ -207,12 +212,22 @@ impl<'g> Fusion<'g> {
         true
     }
 
+    /// The cost of items in additions, at least one for each.
+    fn additions(&self, items: &[ItemId]) -> usize {
+        let cost = |item: &ItemId| match &self.graph.items[*item].work {
+            Work::Elementwise(map) => map.row().cost.additions().max(1),
+            _ => 1,
+        };
+        items.iter().map(cost).sum()
+    }
+
     /// The space of two clusters merged into one; `None` if they do not fit.
     fn common(&self, a: ItemId, b: ItemId) -> Option<Space> {
         let (of_a, of_b) = (self.spaces[a].as_ref()?, self.spaces[b].as_ref()?);
         let [members_a, members_b] = [a, b].map(|cluster| self.partition.members(cluster));
         let fits = of_a.feeds_check == of_b.feeds_check
-            && members_a.len() + members_b.len() <= LONGEST
+            && (members_a.len() + members_b.len() <= LONGEST
+                || self.additions(members_a) + self.additions(members_b) <= MOST_ADDITIONS)
             && !(of_a.kernel.is_some() && of_b.kernel.is_some());
         if !fits {
             return None;

@@ -174,8 +174,11 @@ pub fn constant(data: &TensorData) -> Elements {
 /// Whether memory from [`unwritten`] is still unwritten.
 pub fn is_unwritten(elements: &Elements) -> bool {
     fn all<T: Element>(elements: &[T]) -> bool {
-        // The unwritten value of floats is NaN, which is not comparable.
-        elements.iter().all(|element| element.partial_cmp(&T::UNWRITTEN).is_none_or(Ordering::is_eq))
+        // The unwritten value of floats is NaN, which is not comparable, not even with itself.
+        let is_nan = |element: &T| element.partial_cmp(element).is_none();
+        let is_unwritten =
+            |element: &T| element.partial_cmp(&T::UNWRITTEN).map_or_else(|| is_nan(element), Ordering::is_eq);
+        elements.iter().all(is_unwritten)
     }
     each_type!(elements, vec => all(vec))
 }

@@ -55,13 +55,15 @@ fn has_totals(nest: &Nest) -> bool {
     nest.folds().any(|fold| matches!(fold.target, Target::Total(_)))
 }
 
-/// Whether the elements of a target that belong to one step of an axis precede those of the next step, and the first
-/// step begins the memory.
+/// Whether the elements of a target that belong to one step of an axis precede those of the next step. Those of the first
+/// step are within the first `stride` elements of the memory.
 pub(super) fn separable(view: &View, nest: &Nest, axis: usize) -> bool {
     let stride = &view.strides[axis];
     let mut inner = view.strides.iter().zip(&nest.extents).skip(axis + 1);
+    let is_column =
+        axis + 1 == nest.extents.len() && view.offset.add_literal(1).is_ok_and(|end| end.at_most(stride));
     *stride != Dim::ZERO
-        && view.offset == Dim::ZERO
+        && (view.offset == Dim::ZERO || is_column)
         && inner.all(|(inner, extent)| inner.mul(extent).is_ok_and(|reach| reach.at_most(stride)))
 }
 

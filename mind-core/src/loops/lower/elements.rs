@@ -44,6 +44,10 @@ pub(super) struct Variables {
     sums: Option<Var>,
     /// The start of a block.
     pub(super) start: Option<Var>,
+    /// The nodes that are computed before the loop over a block, and the array of each.
+    computed: Vec<(usize, Var)>,
+    /// The columns that are stored after the loop over a block, and the array of each.
+    columns: Vec<(View, Var)>,
 }
 
 impl Variables {
@@ -73,11 +77,25 @@ impl NestLowering<'_> {
         let mut targets: Vec<(View, Option<Var>)> = Vec::new();
         for view in pass.stores.iter().map(|store| &store.target).chain(memory) {
             if !targets.iter().any(|(known, _)| known.buffer() == view.buffer()) {
-                targets.push((view.clone(), None));
+                let mut view = view.clone();
+                // Several columns of one buffer share a row, which begins with its first element.
+                if matches!(Along::of(&view, self.rank() - 1), Along::Strided) {
+                    view.offset = Dim::ZERO;
+                }
+                targets.push((view, None));
             }
         }
         let loads = vec![None; reads.len()];
-        Variables { reads, loads, targets, values: Vec::new(), sums: self.sums, start: None }
+        Variables {
+            reads,
+            loads,
+            targets,
+            values: Vec::new(),
+            sums: self.sums,
+            start: None,
+            computed: Vec::new(),
+            columns: Vec::new(),
+        }
     }
 
     /// The loads that a pass reads and that do not share memory with its targets.
@@ -133,6 +151,8 @@ impl NestLowering<'_> {
         let plain = ranged.map(|node| register(node.dtype)).max().unwrap_or(PLAIN);
         let is_short = self.inner_known().is_some_and(|len| len <= plain);
         let width = width.or_else(|| (!is_short && self.is_padded(pass, &variables, plain)).then_some(plain));
+        let is_long = self.inner_known().is_none_or(|len| len > LOOPED);
+        let width = width.or_else(|| (is_long && self.needs_copies(pass, &variables)).then_some(plain));
         match (block, width) {
             (Some(_), Some(width)) => {
                 self.out.push(Statement::OneByOne);
@@ -221,6 +241,34 @@ impl NestLowering<'_> {
         }
     }
 
+    /// Whether LLVM vectorises the elements only if they are copied to arrays. It does not if more slices are written and
+    /// read than it compares at run time, or if many elements are not contiguous.
+    fn needs_copies(&self, pass: &Pass, variables: &Variables) -> bool {
+        /// The most pairs of slices that LLVM compares.
+        const MOST_COMPARED: usize = 8;
+
+        let (writes, reads) = (variables.targets.len(), self.consecutive(variables).len());
+        let is_many = writes * reads.saturating_sub(1) > MOST_COMPARED;
+        let strided = self.strided(variables).count() + self.stored_columns(pass).count();
+        let is_strided = strided > 0 && pass.elements.len() > 4 * strided;
+        matches!(self.frame, NestRows::Nest) && (is_many || is_strided || !computed_before(pass).is_empty())
+    }
+
+    /// The views that a pass stores with a stride.
+    fn stored_columns<'p>(&self, pass: &'p Pass) -> impl Iterator<Item = &'p View> {
+        let inner = self.rank() - 1;
+        let targets = pass.stores.iter().map(|store| &store.target);
+        targets.filter(move |view| matches!(Along::of(view, inner), Along::Strided))
+    }
+
+    /// The loads that are read with a stride, and their rows.
+    fn strided<'v>(&'v self, variables: &'v Variables) -> impl Iterator<Item = (&'v View, Var)> + 'v {
+        let inner = self.rank() - 1;
+        let loads = self.nest.loads.iter().zip(&variables.loads);
+        let loads = loads.filter_map(|(view, row)| Some((view, (*row)?)));
+        loads.filter(move |(view, _)| matches!(Along::of(view, inner), Along::Strided))
+    }
+
     /// Whether a product's store begins with blocks of [`LOOPED`] elements, before blocks of `width`. This excludes
     /// functions with range checks: each block reads their constants again, and more elements would have to be in
     /// range.
@@ -279,11 +327,85 @@ impl NestLowering<'_> {
             };
             self.out.push(statement);
         }
-        self.each(pass, &of_block.with(&pairs), sums, "lane", Size::known(width), None);
+        for (view, row) in self.strided(variables).map(|(view, row)| (view.clone(), row)).collect::<Vec<_>>()
+        {
+            let column = self.out.derived(row, "column", Holds::Array(self.out.dtype(row), width));
+            self.out.push(Statement::Array(column, BLANK));
+            let index = self.out.variable(None, "lane", Holds::Size);
+            self.out.open(Control::Elements { index, count: Size::known(width) });
+            let (at, to) = (Size::from(index), ElementRef { of: column, index: index.into() });
+            let from = self.place(row, &view, &of_block, Some(&at));
+            self.out.push(Statement::Store(to, Expr::Element(from)));
+            self.out.close();
+            pairs.push((row, column));
+        }
+        let mut of_block = of_block.with(&pairs);
+        self.compute_before(pass, &mut of_block, width);
+        let columns: Vec<View> = self.stored_columns(pass).cloned().collect();
+        let memory = of_block.clone();
+        for view in columns {
+            let array = Holds::Array(self.dtype(&view), width);
+            let array = self.out.derived(self.captures.target(&view), "column", array);
+            self.out.push(Statement::Array(array, BLANK));
+            of_block.columns.push((view, array));
+        }
+        self.each(pass, &of_block, sums, "lane", Size::known(width), None);
         back.into_iter().for_each(|statement| self.out.push(statement));
+        if !of_block.columns.is_empty() {
+            let index = self.out.variable(None, "lane", Holds::Size);
+            self.out.open(Control::Elements { index, count: Size::known(width) });
+            for (view, array) in &of_block.columns {
+                let to = self.target_element(view, &memory, &index.into());
+                let from = ElementRef { of: *array, index: index.into() };
+                self.out.push(Statement::Store(to, Expr::Element(from)));
+            }
+            self.out.close();
+        }
         self.out.close();
         self.close_chains(inner, &in_lanes);
         variables.with(&rests)
+    }
+
+    /// Computes the nodes of [`computed_before`] for a block, each into an array.
+    fn compute_before(&mut self, pass: &Pass, variables: &mut Variables, width: usize) {
+        let computed = computed_before(pass);
+        let arrays: Vec<Var> = computed
+            .iter()
+            .map(|node| {
+                let array = self.out.variable(
+                    Some(pass.elements[*node].value),
+                    "",
+                    Holds::Array(pass.elements[*node].dtype, width),
+                );
+                self.out.push(Statement::Array(array, BLANK));
+                array
+            })
+            .collect();
+        if computed.is_empty() {
+            return;
+        }
+        let needed = needed_for(pass, &computed);
+        let index = self.out.variable(None, "lane", Holds::Size);
+        self.out.open(Control::Elements { index, count: Size::known(width) });
+        let at = Size::from(index);
+        let mut nodes = Vec::with_capacity(pass.elements.len());
+        for (node, is_needed) in pass.elements.iter().zip(needed) {
+            if !is_needed {
+                // Nothing reads it.
+                nodes.push(index);
+                continue;
+            }
+            let value = self.node(node, &nodes, variables, Some(&at));
+            let var = self.out.variable(Some(node.value), "", Holds::Number(node.dtype));
+            self.out.push(Statement::Number(var, value));
+            nodes.push(var);
+        }
+        for (node, array) in computed.iter().zip(&arrays) {
+            let to = ElementRef { of: *array, index: at.clone() };
+            self.out.push(Statement::Store(to, Expr::Number(nodes[*node])));
+        }
+        self.out.close();
+        variables.computed = computed.into_iter().zip(arrays).collect();
     }
 
     /// Processes the rest of a row after its whole blocks of `width` elements. A rest of known length is a block of a
@@ -443,8 +565,12 @@ impl NestLowering<'_> {
     ) {
         let at = Size::from(index);
         let mut nodes = Vec::with_capacity(pass.elements.len());
-        for node in &pass.elements {
-            let value = self.node(node, &nodes, variables, Some(&at));
+        for (position, node) in pass.elements.iter().enumerate() {
+            let computed = variables.computed.iter().find(|(node, _)| *node == position);
+            let value = match computed {
+                Some((_, of)) => Expr::Element(ElementRef { of: *of, index: at.clone() }),
+                None => self.node(node, &nodes, variables, Some(&at)),
+            };
             let var = self.out.variable(Some(node.value), "", Holds::Number(node.dtype));
             self.out.push(Statement::Number(var, value));
             nodes.push(var);
@@ -485,6 +611,9 @@ impl NestLowering<'_> {
     }
 
     fn target_element(&self, view: &View, variables: &Variables, at: &Size) -> ElementRef {
+        if let Some((_, of)) = variables.columns.iter().find(|(column, _)| column == view) {
+            return ElementRef { of: *of, index: at.clone() };
+        }
         let row = variables.targets.iter().find(|(known, _)| known.buffer() == view.buffer());
         let row = row.and_then(|(_, row)| *row).expect("a pass names what it writes");
         self.place(row, view, variables, Some(at))
@@ -531,13 +660,52 @@ impl NestLowering<'_> {
         let index = match Along::of(view, inner) {
             Along::Fixed => Size::known(0),
             Along::Consecutive => at(),
+            // The elements were copied to an array.
+            Along::Strided if matches!(self.out.holds(of), Holds::Array(..)) => at(),
             Along::Strided => {
                 let start = variables.start.map(Size::from);
-                Size::sum(start.into_iter().chain([at()]).collect()).times((&view.strides[inner]).into())
+                let start = Size::sum(start.into_iter().chain([at()]).collect());
+                let steps = start.times((&view.strides[inner]).into());
+                // The row of a target begins with the first column of the buffer.
+                match variables.targets.iter().any(|(_, row)| *row == Some(of)) {
+                    true => Size::sum(vec![steps, (&view.offset).into()]),
+                    false => steps,
+                }
             }
         };
         ElementRef { of, index }
     }
+}
+
+/// The nodes that are slow to compute and on which operands with range checks depend. A block computes them first, so
+/// that its range checks only read them. Otherwise each element would decide on the form of the functions, and LLVM would
+/// not vectorise their loop.
+fn computed_before(pass: &Pass) -> Vec<usize> {
+    let ranged = pass.elements.iter().filter(|node| node.op.row().range.is_some());
+    let operands = ranged.flat_map(|node| &node.operands).filter_map(|operand| match operand {
+        Operand::Node(node) => Some(*node),
+        Operand::Load(_) | Operand::Scalar(_) | Operand::Number(_) | Operand::Product => None,
+    });
+    let needed = needed_for(pass, &operands.collect::<Vec<_>>());
+    let is_slow = |node: &usize| needed[*node] && pass.elements[*node].op.row().cost.is_worth_keeping();
+    let slow: Vec<usize> = (0..pass.elements.len()).filter(is_slow).collect();
+    // These would need range checks before.
+    let is_ranged = slow.iter().any(|node| pass.elements[*node].op.row().range.is_some());
+    if is_ranged { Vec::new() } else { slow }
+}
+
+/// For each node, whether one of `nodes` depends on it. A node depends on itself.
+fn needed_for(pass: &Pass, nodes: &[usize]) -> Vec<bool> {
+    let mut needed = vec![false; pass.elements.len()];
+    nodes.iter().for_each(|node| needed[*node] = true);
+    for node in (0..needed.len()).rev().filter(|_| !nodes.is_empty()) {
+        for operand in pass.elements[node].operands.iter().filter(|_| needed[node]).collect::<Vec<_>>() {
+            if let Operand::Node(operand) = operand {
+                needed[*operand] = true;
+            }
+        }
+    }
+    needed
 }
 
 /// Whether elements are computed from numbers of their row.
