@@ -77,6 +77,22 @@ mind! {
         sum(t * t)
     }
 
+    fn rotated(r: f64[3], p: f64[3]) -> f64[3] {
+        let angle = sqrt(sum(r * r));
+        let axis = r / angle;
+        if angle > 0.5 {
+            p * cos(angle) + num::cross(axis, p) * sin(angle) + axis * (dot(axis, p) * (1.0 - cos(angle)))
+        } else {
+            p + num::cross(r, p)
+        }
+    }
+
+    fn rotations<N>(r: f64[N, 3], p: f64[N, 3]) -> (f64[N, 3], f64[N, 3, 3], f64[3]) {
+        let by_rotation = vmap(jacobian(rotated, wrt = r), over = (r, p))(r, p);
+        let points = vmap(rotated, over = (r, p))(r, p);
+        (points, by_rotation, sum(points, axes = [0]))
+    }
+
     fn apart<N>(x: f32[4, N, 12]) -> (f32[4, N], f32[4, N - 1]) {
         (sum(x[0.., 0.., 1..11], axes = [2]), mean(x[0.., 1.., 0..5], axes = [2]))
     }
@@ -288,7 +304,7 @@ fn sum_in_lanes(lanes: usize, elements: &[f32]) -> f32 {
 #[test]
 fn results_do_not_depend_on_threads_and_but_for_products_not_on_the_level() {
     let usual = results("avx512", "2");
-    assert_eq!(usual.len(), 59 + 8 * 12 * 18);
+    assert_eq!(usual.len(), 62 + 8 * 12 * 18);
     assert_eq!(usual, results("avx512", "2"), "from run to run");
     for threads in ["1", "3"] {
         assert_eq!(usual, results("avx512", threads), "{threads} threads");
@@ -399,6 +415,13 @@ fn computed() -> String {
     let (value, dtable) = picked_grad(&uneven((Const, Const)), &rows);
     lines.number("picked", value);
     lines.tensor("picked by the table", &dtable);
+    let [r, p] = [3, 5].map(|step| {
+        Tensor::from_fn_with((20_003, Const), |[i, j]| ((i * step + j * 7) % 1009) as f64 * 0.004 - 2.0)
+    });
+    let (points, by_rotation, center) = rotations(&r, &p);
+    lines.tensor("exp: rotated points", &points);
+    lines.tensor("exp: derivatives of rotations", &by_rotation);
+    lines.tensor("exp: sum of rotated points", &center);
     lines.tensor("moved", &moved(&uneven((129, Const, Const))));
     let (whole, parts) = apart(&uneven((Const, 101, Const)));
     lines.tensor("rows apart", &whole);

@@ -9,11 +9,13 @@ use std::{collections::BTreeSet, ops::Range};
 
 use check::{compare, compare_on, gradient, verified};
 use mind_core::{
+    batch::batch,
     canon::canonicalise,
+    dim::Dim,
     interp::Elements,
-    ir::Module,
+    ir::{Module, ValueId},
     loops::{Execution, LoweredStep, Statement, of_step},
-    opt::optimise,
+    opt::{optimise, optimise_exactly},
     plan::{Limits, plan, plan_by},
     surface::{lex, lower, lower::Function, parse},
     testing::{
@@ -46,6 +48,102 @@ fn plans_of_gradients_compute_what_the_interpreter_does() {
         Some(gradient) => compare(&gradient, &[]),
         None => Ok(()),
     });
+}
+
+/// Batches of short vectors and small matrices, which the optimiser splits into columns. The batch is longer than a block
+/// of a nest.
+#[test]
+fn batches_of_small_programs_compute_what_the_interpreter_does() {
+    let extent = 37;
+    let split = std::cell::Cell::new(0);
+    check_seeds(0..PROGRAMS / 4, &|module| {
+        let over: Vec<ValueId> = (0..module.inputs().count()).map(ValueId::new).collect();
+        let canonical = canonicalise(verified(module));
+        let Ok(batched) = batch(&canonical, &over, &Dim::literal(extent)) else { return Ok(()) };
+        let batched = batched.module;
+        let first = gradient(&batched);
+        for module in [Some(batched), first].into_iter().flatten() {
+            let canonical = canonicalise(verified(&module));
+            split.set(split.get() + usize::from(*optimise(&canonical) != *optimise_exactly(&canonical)));
+            compare(&module, &[])?;
+        }
+        Ok(())
+    });
+    assert!(split.get() > 10, "{} programs have columns", split.get());
+}
+
+#[test]
+fn batches_of_short_vectors_compute_what_the_interpreter_does() {
+    let program = "
+        fn rotate(r: f64[3], p: f64[3]) -> f64[3] {
+            let square = sum(r * r);
+            if square > 0.5 {
+                let angle = sqrt(square);
+                let axis = r / angle;
+                p * cos(angle) + num::cross(axis, p) * sin(angle) + axis * (dot(axis, p) * (1.0 - cos(angle)))
+            } else {
+                p + num::cross(r, p)
+            }
+        }
+        fn rotations<N>(r: f64[N, 3], p: f64[N, 3]) -> f64[N, 3] { vmap(rotate, over = (r, p))(r, p) }
+        fn rotated_by_one<N>(r: f64[3], p: f64[N, 3]) -> f64[N, 3] { vmap(rotate, over = p)(r, p) }
+        fn of_many(r: f64[40, 3], p: f64[40, 3]) -> (f64[40, 3, 3], f64[40, 3, 3]) {
+            vmap(jacobian(rotate, wrt = (r, p)), over = (r, p))(r, p)
+        }
+        fn forwards<N>(r: f64[N, 3], p: f64[N, 3]) -> f64[N, 3, 3] {
+            vmap(jacobian(rotate, wrt = p, mode = forward), over = (r, p))(r, p)
+        }
+        fn matrices(x: f32[19, 2, 3], y: f32[19, 3, 2], w: f32[2, 2], b: f32[2]) -> (f32[19, 2, 2], f32[19]) {
+            let z = x @ y + w @ w.T;
+            let t = concat([z[.., 0..1, 0..] * 2.0, z[.., 1.., 0..] - b], axis = 1);
+            (reshape(t.mT, [19, 2, 2]) * broadcast_to(b, [19, 2, 2]), mean(max(t, axes = [2]), axes = [1]))
+        }
+        fn beside_kernels<N>(x: f32[N, 3], w: f32[3, 40], v: f32[40, 2]) -> (f32[N, 2], f32[3], f32) {
+            let y = tanh(x @ w) @ v;
+            let z = stack([y[.., 0] - x[.., 2], y[.., 1] * x[.., 0]], axis = 1);
+            (z, sum(x * z[.., 0..1], axes = [0]), sum(exp(-z)))
+        }
+        fn whole_numbers(x: i32[17, 3], t: bool[17, 2]) -> (i32[17, 2], bool[17, 3]) {
+            let y = concat([x[.., 1..], x[.., 0..1] % 5], axis = 1);
+            (where(t, y[.., 1..], y[.., 0..2] / 3), y == x)
+        }
+        fn joined_twice(x: f64[21, 2]) -> f64[21, 5] {
+            let y = x[.., 0] * x[.., 1];
+            let z = exp(x[.., 1]);
+            stack([y, z, y, z * y, x[.., 0]], axis = 1)
+        }
+    ";
+    for (name, module) in some("functions", functions(program)) {
+        let first = gradient(&module);
+        let second = first.as_ref().and_then(gradient);
+        for module in [Some(module), first, second].into_iter().flatten() {
+            compare(&module, &[]).unwrap_or_else(|why| panic!("{name}: {why}"));
+        }
+    }
+}
+
+/// A step before a check does not write parts of results, neither rows nor columns.
+#[test]
+fn results_are_not_written_before_a_check() {
+    let program = "
+        fn columns(x: f64[20, 2], t: f64[9, 2]) -> (f64[20, 2], f64[20, 2]) {
+            let y = exp(x[.., 0]) * x[.., 1];
+            (stack([y, -y], axis = 1), gather(t, i64(y * 9.0)))
+        }
+        fn rows(x: f64[2, 20], t: f64[9, 2]) -> (f64[2, 20], f64[20, 2]) {
+            let y = exp(x[0]) * x[1];
+            (stack([y, -y], axis = 0), gather(t, i64(y * 9.0)))
+        }
+        fn beside(x: f64[2, 20], t: f64[9, 2]) -> (f64[2, 20], f64[20, 2]) {
+            let y = exp(x[0]) * x[1];
+            (stack([y - 1.0, y], axis = 0), gather(t, i64((y - 1.0) * 9.0)))
+        }
+    ";
+    for (name, module) in some("functions", functions(program)) {
+        let inputs = random_inputs(&verified(&module), 7).expect("known shapes");
+        assert!(run_bounded(&verified(&module), &inputs).is_err(), "{name} fails");
+        compare_on(&module, &[], &inputs).unwrap_or_else(|why| panic!("{name}: {why}"));
+    }
 }
 
 /// Zeros, infinities, NaN, and very large and small numbers in every input, up to the second derivative.

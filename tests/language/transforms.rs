@@ -2,6 +2,8 @@
 
 use mind::{Const, Tensor, mind};
 
+use crate::support::spread;
+
 fn near(found: &[f64], expected: &[f64]) {
     assert_eq!(found.len(), expected.len(), "{found:?}, {expected:?}");
     for (found, expected) in found.iter().zip(expected) {
@@ -370,4 +372,50 @@ fn structs_are_mapped_as_stacks() {
     let all = compositions(&CellStack::from([a, b]));
     near(all.w.as_slice(), &[cell(0.5).w.as_slice(), last.w.as_slice()].concat());
     near(all.b.as_slice(), &[cell(0.5).b.as_slice(), last.b.as_slice()].concat());
+}
+
+mind! {
+    /// A point rotated about an axis; the length of `r` is the angle.
+    fn rotated(r: f64[3], p: f64[3]) -> f64[3] {
+        let angle = sqrt(sum(r * r));
+        let axis = r / angle;
+        if angle > 0.5 {
+            p * cos(angle) + num::cross(axis, p) * sin(angle) + axis * (dot(axis, p) * (1.0 - cos(angle)))
+        } else {
+            p + num::cross(r, p)
+        }
+    }
+
+    fn rotations<N>(r: f64[N, 3], p: f64[N, 3]) -> f64[N, 3] { vmap(rotated, over = (r, p))(r, p) }
+
+    fn by_rotation(r: f64[3], p: f64[3]) -> f64[3, 3] { jacobian(rotated, wrt = r)(r, p) }
+
+    fn by_rotations<N>(r: f64[N, 3], p: f64[N, 3]) -> f64[N, 3, 3] {
+        vmap(jacobian(rotated, wrt = r), over = (r, p))(r, p)
+    }
+
+    fn total<N>(r: f64[N, 3], p: f64[N, 3]) -> f64 { sum(rotations(r, p) * p) }
+
+    fn gradients<N>(r: f64[N, 3], p: f64[N, 3]) -> f64[N, 3] { grad(total, wrt = r)(r, p) }
+}
+
+/// The batch is split into columns, in blocks of vectors and a rest. A row is computed as by the function itself.
+#[test]
+fn a_batch_of_short_vectors_has_the_rows_of_the_function() {
+    for count in [1, 2, 7, 8, 15, 16, 17, 31, 33, 100, 1000] {
+        let [r, p] = [1, 2].map(|seed| spread((count, Const::<3>), seed));
+        let row = |of: &Tensor<f64, (usize, Const<3>)>, i: usize| {
+            let row: [f64; 3] = of.as_slice()[3 * i..3 * i + 3].try_into().expect("three numbers");
+            Tensor::from(row)
+        };
+        let (points, jacobians, slopes) = (rotations(&r, &p), by_rotations(&r, &p), gradients(&r, &p));
+        for i in 0..count {
+            let (r, p) = (row(&r, i), row(&p, i));
+            let jacobian = by_rotation(&r, &p);
+            near(&points.as_slice()[3 * i..3 * i + 3], rotated(&r, &p).as_slice());
+            near(&jacobians.as_slice()[9 * i..9 * i + 9], jacobian.as_slice());
+            let slope = |j: usize| (0..3).map(|k| p.as_slice()[k] * jacobian.as_slice()[3 * k + j]).sum();
+            near(&slopes.as_slice()[3 * i..3 * i + 3], &[0, 1, 2].map(slope));
+        }
+    }
 }

@@ -1,10 +1,11 @@
 //! Rewrites that preserve every bit of every result, including signs of zeros and infinities. Only the sign and payload
 //! of a NaN may change; they also differ between processors.
 //!
-//! Some rewrites that look valid are left out: `x + 0.0` turns -0.0 into 0.0, `x * 0.0` is NaN for infinities,
+//! Some rewrites that look valid are left out: `x + 0.0` turns -0.0 into 0.0 (unless `x` is known not to be -0.0), `x * 0.0` is NaN for infinities,
 //! `-(x - y)` is -0.0 where `y - x` is 0.0, and sums of products in another order round differently.
 
 use crate::{
+    data::TensorData,
     ir::{Arrange, Inst, Op, Operands, ValueId},
     map::Map,
     number::KnownNumber,
@@ -32,6 +33,8 @@ pub(super) struct OptimisedInsts<'k> {
     pub(super) insts: &'k [Inst],
     /// The number that fills each value, if any.
     pub(super) filled: &'k [Option<KnownNumber>],
+    /// For each value, whether no element of it is -0.0.
+    pub(super) no_negative_zero: &'k [bool],
     /// Finds the value of an earlier instruction with this operation and these operands.
     pub(super) find: &'k dyn Fn(Op, Operands) -> Option<ValueId>,
 }
@@ -44,11 +47,37 @@ pub(super) fn filling(op: &Op, operands: &[ValueId], filled: &[Option<KnownNumbe
     op.motion().filter(Motion::adds_nothing).and_then(|_| filled[operands[0].index()])
 }
 
+/// Whether no element of the result of an instruction is -0.0, as far as it is known. A sum is -0.0 only if both
+/// operands are.
+pub(super) fn has_no_negative_zero(
+    op: &Op,
+    operands: &[ValueId],
+    filling: Option<KnownNumber>,
+    no_negative_zero: &[bool],
+) -> bool {
+    let has_none = |at: usize| no_negative_zero[operands[at].index()];
+    match (filling, op) {
+        (Some(number), _) => !number.is_nothing_to_add() || number.is_integer(),
+        (None, Op::Map(Map::Add)) => has_none(0) || has_none(1),
+        (None, Op::Map(Map::Mul)) => operands[0] == operands[1],
+        (None, Op::Map(Map::Where)) => has_none(1) && has_none(2),
+        (None, Op::Map(Map::Abs | Map::Exp)) => true,
+        (None, Op::Arrange(_)) => has_none(0),
+        (None, _) => false,
+    }
+}
+
 /// Returns a form that equals `op` of `operands`, whose result has type `ty`.
 pub(super) fn rewrite(op: &Op, operands: &Operands, ty: &Type, known: &OptimisedInsts<'_>) -> Rewrite {
     let number = |position: usize| known.filled[operands[position].index()];
     if let Some(result) = KnownNumber::apply(op, number).filter(|result| result.into_op().is_some()) {
         return Rewrite::Filled(result);
+    }
+    if let Op::Map(map) = op
+        && let Some(keeps) = &map.row().keeps_zeros
+        && let Some(zero) = keeps.of.iter().filter_map(|of| number(*of)).find(|number| number.is(0))
+    {
+        return Rewrite::Filled(zero);
     }
     match op {
         Op::Map(Map::Add) => sum(operands, known),
@@ -56,6 +85,7 @@ pub(super) fn rewrite(op: &Op, operands: &Operands, ty: &Type, known: &Optimised
         Op::Map(Map::Mul) => product(operands, ty, known),
         Op::Map(Map::Div) => quotient(operands, ty, known),
         Op::Map(Map::Neg) => known.negated(operands[0]).map_or(Rewrite::Same, Rewrite::Value),
+        Op::Map(Map::MulKeepZero) => product_that_keeps_zeros(operands, ty, known),
         Op::Map(Map::Relu) if known.inst(operands[0]).op == Op::Map(Map::Relu) => Rewrite::Value(operands[0]),
         // relu(x) is above 0 exactly where x is. A mask that reads relu(x) does not keep x alive.
         Op::Map(Map::ReluGrad) => match (known.find)(Op::Map(Map::Relu), known.operands(&[operands[1]])) {
@@ -67,12 +97,30 @@ pub(super) fn rewrite(op: &Op, operands: &Operands, ty: &Type, known: &Optimised
     }
 }
 
-/// `x + -0.0` is x; `x + -y` is `x - y`.
+/// As `x * 1.0`, except that -0.0 becomes 0.0.
+fn product_that_keeps_zeros(operands: &Operands, ty: &Type, known: &OptimisedInsts<'_>) -> Rewrite {
+    let pairs = [(operands[0], operands[1]), (operands[1], operands[0])];
+    let is_one = |(x, factor): &(ValueId, ValueId)| {
+        known.is_filled(*factor, |number| number.is(1)) && known.inst(*x).ty == *ty
+    };
+    let zero = KnownNumber::filling(&TensorData::splat(ty.dtype, 0.0));
+    match pairs.into_iter().find(is_one).zip(zero) {
+        Some(((x, _), _)) if known.has_no_negative_zero(x) => Rewrite::Value(x),
+        Some(((x, _), zero)) => Rewrite::Scaled(Op::Map(Map::Add), x, zero),
+        None => Rewrite::Same,
+    }
+}
+
+/// `x + -0.0` is x, and so is `x + 0.0` if x is not -0.0; `x + -y` is `x - y`.
 fn sum(operands: &Operands, known: &OptimisedInsts<'_>) -> Rewrite {
     let [a, b] = [operands[0], operands[1]];
     if known.is_filled(b, KnownNumber::is_nothing_to_add) {
         Rewrite::Value(a)
     } else if known.is_filled(a, KnownNumber::is_nothing_to_add) {
+        Rewrite::Value(b)
+    } else if known.is_filled(b, |number| number.is(0)) && known.has_no_negative_zero(a) {
+        Rewrite::Value(a)
+    } else if known.is_filled(a, |number| number.is(0)) && known.has_no_negative_zero(b) {
         Rewrite::Value(b)
     } else if let Some(b) = known.negated(b) {
         Rewrite::Inst(Op::Map(Map::Sub), known.operands(&[a, b]))
@@ -160,6 +208,10 @@ impl OptimisedInsts<'_> {
 
     fn operands(&self, operands: &[ValueId]) -> Operands {
         Operands::new(operands).expect("one or two operands fit")
+    }
+
+    fn has_no_negative_zero(&self, value: ValueId) -> bool {
+        self.no_negative_zero[value.index()]
     }
 
     fn is_filled(&self, value: ValueId, with: impl Fn(KnownNumber) -> bool) -> bool {

@@ -1,6 +1,7 @@
-//! The optimiser: the same results bit for bit, with less work.
+//! The optimiser: the same results with less work. Only the last pass may round a float differently.
 
 mod algebra;
+mod columns;
 mod results;
 mod segments;
 mod single_steps;
@@ -46,6 +47,15 @@ impl Optimised {
     pub fn symbols(&self) -> Vec<Symbol> {
         self.symbols.clone()
     }
+
+    /// Runs a pass, and simplifies what it changed. Returns whether it changed anything.
+    fn run(&mut self, pass: Pass) -> bool {
+        let Some((changed, of)) = pass(&self.module) else { return false };
+        let (changed, from) = simplified(&changed);
+        self.origins = from.iter().map(|value| self.origins[of[value.index()].index()]).collect();
+        self.module = changed;
+        true
+    }
 }
 
 impl Deref for Optimised {
@@ -55,19 +65,30 @@ impl Deref for Optimised {
     }
 }
 
+/// As [`optimise_exactly`]. Also splits batches of short vectors into columns, whose float sums and products may be rounded
+/// differently (`opt/columns/`).
+pub fn optimise(module: &Canonical) -> Optimised {
+    in_columns(optimise_exactly(module))
+}
+
 /// Removes repeated computations, unneeded values, and the barriers that only differentiation needs. Simplifies
 /// operations by rules that change no bit of a result (`opt/algebra.rs`).
 ///
 /// The requirements are those of the whole canonical module: an operation that is optimised away must still be able to
 /// run.
-pub fn optimise(module: &Canonical) -> Optimised {
+pub fn optimise_exactly(module: &Canonical) -> Optimised {
     optimised(module, verify::requirements(module.as_verified()), symbols(module))
 }
 
 /// Optimises the body of a loop of an optimised module. `symbols` are the known symbols.
 pub(crate) fn of_body(body: &Module, symbols: &[Symbol]) -> Optimised {
     // The requirements of the surrounding module include those of the body.
-    optimised(body, Vec::new(), symbols.to_vec())
+    in_columns(optimised(body, Vec::new(), symbols.to_vec()))
+}
+
+fn in_columns(mut optimised: Optimised) -> Optimised {
+    optimised.run(columns::split);
+    optimised
 }
 
 /// Every symbol in the types of the inputs, ascending.
@@ -80,21 +101,15 @@ fn symbols(module: &Module) -> Vec<Symbol> {
 }
 
 fn optimised(module: &Module, requirements: Vec<Requirement>, symbols: Vec<Symbol>) -> Optimised {
-    let (mut module, mut origins) = simplified(module);
-    let mut run = |pass: Pass| {
-        let Some((changed, of)) = pass(&module) else { return false };
-        let (changed, from) = simplified(&changed);
-        origins = from.iter().map(|value| origins[of[value.index()].index()]).collect();
-        module = changed;
-        true
-    };
-    run(segments::segmented);
+    let (module, origins) = simplified(module);
+    let mut optimised = Optimised { module, requirements, origins, symbols };
+    optimised.run(segments::segmented);
     // A step that is inlined may contain loops with checkpoints. Modules have a bounded depth.
-    while run(single_steps::inlined) {
-        run(segments::segmented);
+    while optimised.run(single_steps::inlined) {
+        optimised.run(segments::segmented);
     }
-    run(results::read_results);
-    Optimised { module, requirements, origins, symbols }
+    optimised.run(results::read_results);
+    optimised
 }
 
 /// Changes a module. Returns it with the origin of each of its values, or `None` if nothing changes.
@@ -157,6 +172,8 @@ struct Rewriter {
     insts: Vec<Inst>,
     /// For each instruction, the number that fills its result, if any.
     filled: Vec<Option<KnownNumber>>,
+    /// For each instruction, whether no element of its result is known to be -0.0.
+    no_negative_zero: Vec<bool>,
     origins: Vec<ValueId>,
     known: HashMap<(Op, Operands), ValueId>,
     /// The canonical value that is being rewritten.
@@ -168,6 +185,7 @@ impl Rewriter {
         Self {
             insts: Vec::with_capacity(capacity),
             filled: Vec::with_capacity(capacity),
+            no_negative_zero: Vec::with_capacity(capacity),
             origins: Vec::with_capacity(capacity),
             known: HashMap::with_capacity(capacity),
             origin: ValueId::new(0),
@@ -183,7 +201,12 @@ impl Rewriter {
                 operands = Operands::new(&[operands[1], operands[0]]).expect("two operands fit");
             }
             let find = |op: Op, operands: Operands| self.known.get(&(op, operands)).copied();
-            let known = OptimisedInsts { insts: &self.insts, filled: &self.filled, find: &find };
+            let known = OptimisedInsts {
+                insts: &self.insts,
+                filled: &self.filled,
+                no_negative_zero: &self.no_negative_zero,
+                find: &find,
+            };
             match algebra::rewrite(&op, &operands, ty, &known) {
                 Rewrite::Same => return self.push(op, operands, ty.clone()),
                 Rewrite::Inst(next, of) if (&next, &of) == (&op, &operands) => {
@@ -230,7 +253,10 @@ impl Rewriter {
 
     fn append(&mut self, op: Op, operands: Operands, ty: Type) -> ValueId {
         let value = ValueId::new(self.insts.len());
-        self.filled.push(algebra::filling(&op, &operands, &self.filled));
+        let filling = algebra::filling(&op, &operands, &self.filled);
+        let no_zero = algebra::has_no_negative_zero(&op, &operands, filling, &self.no_negative_zero);
+        self.filled.push(filling);
+        self.no_negative_zero.push(no_zero);
         self.insts.push(Inst { op, operands, ty });
         self.origins.push(self.origin);
         value

@@ -14,7 +14,7 @@ use crate::{
     interp::run,
     ir::{Module, ValueId},
     ops::Profile,
-    opt::{optimise, unoptimised},
+    opt::{optimise, optimise_exactly, unoptimised},
     plan::plan,
     text::{Document, Limits, core_ir, mic},
     verify::{Verified, verify},
@@ -68,8 +68,8 @@ pub fn modules_keep_their_meaning(bytes: &[u8]) {
     let canonical = canonicalise(verified.clone());
     reads_back(&canonical);
     goes_on(&canonical);
-    let optimised =
-        verify((*optimise(&canonical)).clone(), Profile::Extended).expect("optimised modules are valid");
+    let optimised = verify((*optimise_exactly(&canonical)).clone(), Profile::Extended)
+        .expect("optimised modules are valid");
     let forms: [(&str, &Verified); 2] = [("canonical", canonical.as_verified()), ("optimised", &optimised)];
     for inputs in [random_inputs(&verified, 1), special_inputs(&verified, 1)].into_iter().flatten() {
         // An unused gather that stops the program may be removed in the other forms.
@@ -95,7 +95,8 @@ pub fn gradients_of_loops_keep_their_meaning(bytes: &[u8]) {
     let seconds: Vec<Canonical> =
         firsts.iter().take(1).flat_map(|first| gradients(first, Profile::Extended)).take(2).collect();
     for gradient in firsts.iter().chain(&seconds) {
-        let optimised = verify((*optimise(gradient)).clone(), Profile::Extended).expect("it is valid");
+        let optimised =
+            verify((*optimise_exactly(gradient)).clone(), Profile::Extended).expect("it is valid");
         let Some(inputs) = random_inputs(gradient.as_verified(), 1) else { continue };
         let Ok(expected) = run(gradient.as_verified(), &inputs) else { continue };
         let found = run(&optimised, &inputs).expect("a module that runs as it was runs optimised");

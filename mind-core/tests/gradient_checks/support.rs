@@ -13,7 +13,7 @@ use mind_core::{
         Profile,
         sample::{Case, Domain},
     },
-    opt::optimise,
+    opt::optimise_exactly,
     text::core_ir,
     ty::{DType, Shape, Type},
     verify::verify,
@@ -341,7 +341,7 @@ pub fn run(module: &Canonical, arguments: &[Array]) -> Vec<Array> {
     let results = interp::run(module, arguments)
         .unwrap_or_else(|error| panic!("{error} in\n{}", core_ir::print(module)));
     let optimised =
-        verify((*optimise(module)).clone(), Profile::Extended).expect("optimised modules are valid");
+        verify((*optimise_exactly(module)).clone(), Profile::Extended).expect("optimised modules are valid");
     let again = interp::run(&optimised, arguments).expect("a module that runs runs optimised");
     let bits = |value: &Array| {
         value

@@ -352,9 +352,8 @@ pub(super) fn computed(builder: &mut Builder, text: &'static str, names: &[(&str
 
 /// The value of a result; `None` if a limit of modules is exceeded.
 pub(in crate::opt) fn within_limits<T>(result: Result<T, Box<OpError>>) -> Option<T> {
-    debug_assert!(
-        result.as_ref().err().is_none_or(|error| error.code == Code::E1008),
-        "segments keep the rules of the loop"
-    );
+    if let Err(error) = &result {
+        debug_assert!(error.code == Code::E1008, "the optimiser keeps the rules of operations: {error}");
+    }
     result.ok()
 }
