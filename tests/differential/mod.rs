@@ -107,6 +107,15 @@ fn batches_of_short_vectors_compute_what_the_interpreter_does() {
             let y = concat([x[.., 1..], x[.., 0..1] % 5], axis = 1);
             (where(t, y[.., 1..], y[.., 0..2] / 3), y == x)
         }
+        fn pixels(image: f32[5, 7, 3], bias: f32[7, 1], shade: f32[5, 1, 3]) -> (f32[5, 7, 3], f32[3]) {
+            let y = 0.3 * image[0.., 0.., 0] + 0.6 * image[0.., 0.., 1] * bias[0.., 0];
+            let t = image * image + bias;
+            let turned = stack([t[0.., 0.., 2], y, t[0.., 0.., 0]], axis = 2) * shade;
+            (turned * y[0.., 0.., _], sum(turned[0.., 0.., 1..] * t[0.., 0.., 0..1], axes = [0, 1])[0..2] @ shade[0..2, 0])
+        }
+        fn transformations<V>(t: f64[6, 4, 4], p: f64[V, 4]) -> f64[6, V, 3] {
+            (p @ (t @ t.mT))[0.., 0.., 0..3] * p[0.., 3..4]
+        }
         fn joined_twice(x: f64[21, 2]) -> f64[21, 5] {
             let y = x[.., 0] * x[.., 1];
             let z = exp(x[.., 1]);

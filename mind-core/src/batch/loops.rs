@@ -3,6 +3,8 @@
 //! Where the guard depends on a slice, the loop runs a step if some slice runs it. The other slices keep their carries,
 //! and their stacked results are zeros.
 
+use std::collections::BTreeMap;
+
 use super::{Batch, Value};
 use crate::{
     build::{Builder, free_names},
@@ -140,11 +142,20 @@ impl BatchedParts {
     }
 }
 
-/// Which values of a module depend on the inputs that are marked.
+/// Which values of a module depend on the inputs that are marked. Each result of a loop in it is a value of its own.
 fn dependents(module: &Module, inputs: &[bool]) -> Vec<bool> {
     let mut depends = inputs.to_vec();
-    for (_, inst) in module.iter().skip(inputs.len()) {
-        depends.push(inst.operands.iter().any(|operand| depends[operand.index()]));
+    let mut results: BTreeMap<ValueId, Vec<bool>> = BTreeMap::new();
+    for (value, inst) in module.iter().skip(inputs.len()) {
+        let operands: Vec<bool> = inst.operands.iter().map(|operand| depends[operand.index()]).collect();
+        if let Some(scan) = inst.op.as_loop() {
+            results.insert(value, BatchedParts::new(scan, operands).results);
+            depends.push(results[&value][0]);
+            continue;
+        }
+        let of_loop = inst.op.as_further_result().zip(inst.operands.first());
+        let of_loop = of_loop.and_then(|(position, of)| Some(results.get(of)?[position]));
+        depends.push(of_loop.unwrap_or_else(|| operands.contains(&true)));
     }
     depends
 }

@@ -2,8 +2,9 @@
 //!
 //! A function of vectors of three numbers that is batched computes on tensors of shape `[N, 3]`. Slices, joins and small
 //! products along the short axis would each be a step of their own, over rows that do not fill a register. Such tensors
-//! are therefore split into columns, which are vectors along the batch: slices and joins along the short axis then only
-//! choose columns, and all operations between them are elementwise and run in one nest.
+//! are therefore split into columns, which are tensors over the batch: slices and joins along the short axis then only
+//! choose columns, and all operations between them are elementwise and run in one nest. A batch may have several axes, as
+//! the pixels of an image do.
 //!
 //! A float sum of a row, or a product, may be rounded differently from the sum that it replaces. Both have the error of
 //! a sum in pairs or better.
@@ -24,6 +25,8 @@ use writer::Writer;
 
 /// The most columns of a tensor.
 const MOST_COLUMNS: usize = 32;
+/// The most products of two elements in a product of small matrices: those of transformations in four coordinates.
+const MOST_TERMS: usize = 64;
 /// The most elements of a part that is too narrow to be a row. Longer parts fill registers.
 const NARROW: usize = 4;
 /// The least known extent of a batch, and the least that a batch of unknown extent is expected to have.
@@ -46,19 +49,20 @@ pub(super) fn split(module: &Module) -> Option<(Module, Vec<ValueId>)> {
     writer.finish()
 }
 
-/// A batch of small tensors: the extent of the batch, and those of each tensor.
+/// A type as a batch of small tensors: its axes in front are those of the batch, the others those of each tensor.
 struct Batch<'t> {
-    len: &'t Dim,
+    axes: &'t [Dim],
+    /// The extents of each tensor.
     shape: Vec<usize>,
 }
 
 impl<'t> Batch<'t> {
-    /// The type as a batch of at most [`MOST_COLUMNS`] columns.
+    /// The type as a batch of tensors of at most [`MOST_COLUMNS`] elements, as large as possible.
     fn of(ty: &'t Type) -> Option<Self> {
-        let [len, shape @ ..] = &ty.shape[..] else { return None };
-        let is_long = len.as_literal().is_none_or(|len| len >= LEAST_BATCH);
-        let shape = small(shape)?;
-        is_long.then_some(Self { len, shape })
+        let (count, shape) = (1..=ty.rank()).find_map(|count| Some((count, small(&ty.shape[count..])?)))?;
+        let axes = &ty.shape[..count];
+        let len = axes.iter().try_fold(1_i64, |len, extent| len.checked_mul(extent.as_literal()?));
+        len.is_none_or(|len| len >= LEAST_BATCH).then_some(Self { axes, shape })
     }
 
     fn columns(&self) -> usize {
@@ -74,77 +78,61 @@ fn small(shape: &[Dim]) -> Option<Vec<usize>> {
     (1..=MOST_COLUMNS).contains(&count).then_some(shape)
 }
 
-/// How an operand of an operation on a batch is read.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Read {
-    /// One small tensor of each batch element.
-    Batched,
-    /// The same small tensor for every batch element.
-    Shared,
-}
-
-/// How an elementwise operand of this type is read if the result has `rank` axes and a batch of extent `len`.
-fn read(operand: &Type, rank: usize, len: &Dim) -> Option<Read> {
-    let (first, rest) = match operand.shape.split_first() {
-        Some((first, rest)) if operand.rank() == rank => (Some(first), rest),
-        Some(_) | None => (None, &operand.shape[..]),
-    };
-    small(rest)?;
-    match first {
-        Some(first) if first == len => Some(Read::Batched),
-        Some(first) if !first.is_one() => None,
-        Some(_) | None => Some(Read::Shared),
-    }
-}
-
-/// How each operand is read by an instruction that can work on columns; `None` if it cannot.
-fn reads(module: &Module, inst: &Inst) -> Option<Vec<Read>> {
+/// For each operand of an instruction that can work on columns, the number of its last axes that are those of small
+/// tensors. The axes before them broadcast to those of the batch. `None` if the instruction cannot.
+fn reads(module: &Module, inst: &Inst) -> Option<Vec<usize>> {
     let ty = |at: usize| module.ty(inst.operands[at]);
     if let Op::Reduce(reduce, reduction) = &inst.op {
         let batch = Batch::of(ty(0))?;
-        let over_batch = reduction.axes == [0] && !reduction.keepdims && !reduce.row().divides;
-        let in_batch = !reduction.axes.is_empty() && !reduction.axes.contains(&0);
-        return ((over_batch && !batch.shape.is_empty()) || in_batch).then(|| vec![Read::Batched]);
+        let count = batch.axes.len();
+        let positions = reduction.positions(ty(0).rank());
+        let over_batch =
+            positions.iter().copied().eq(0..count) && !reduction.keepdims && !reduce.row().divides;
+        let in_batch = positions.iter().all(|axis| *axis >= count)
+            && Batch::of(&inst.ty).is_some_and(|result| result.axes == batch.axes);
+        return ((over_batch && !batch.shape.is_empty()) || in_batch).then(|| vec![batch.shape.len()]);
     }
     let batch = Batch::of(&inst.ty)?;
-    let is_batched = |at: usize| Batch::of(ty(at)).is_some_and(|operand| operand.len == batch.len);
+    let (count, rank) = (batch.axes.len(), batch.shape.len());
+    // An operand with the same batch, of small tensors of any shape.
+    let alike = |at: usize| Batch::of(ty(at)).filter(|operand| operand.axes == batch.axes);
+    let alone = |operand: Batch<'_>| Some(vec![operand.shape.len()]);
     match &inst.op {
-        Op::Map(_) => {
-            let all = inst.operands.iter();
-            all.map(|operand| read(module.ty(*operand), inst.ty.rank(), batch.len)).collect()
+        Op::Map(_) | Op::Arrange(Arrange::BroadcastTo { .. }) => {
+            let of = |operand: &ValueId| {
+                let shape = &module.ty(*operand).shape;
+                let own = rank.min(shape.rank());
+                small(&shape[shape.rank() - own..]).map(|_| own)
+            };
+            inst.operands.iter().map(of).collect()
         }
-        Op::Arrange(Arrange::BroadcastTo { .. }) => Some(vec![read(ty(0), inst.ty.rank(), batch.len)?]),
         Op::Arrange(Arrange::Transpose { permutation }) => {
-            (permutation[0] == 0 && is_batched(0)).then(|| vec![Read::Batched])
+            let stay = permutation.iter().take(count).enumerate().all(|(to, from)| to as i64 == *from);
+            alike(0).filter(|_| stay).and_then(alone)
         }
-        // The batch stays the first axis, since the other extents are known.
+        // The axes of the batch may change too. The columns then have the new ones.
         Op::Arrange(Arrange::Reshape { .. } | Arrange::ExpandDims { .. } | Arrange::Squeeze { .. }) => {
-            let is_alike = Batch::of(ty(0)).is_some_and(|operand| operand.columns() == batch.columns());
-            (is_alike && is_batched(0)).then(|| vec![Read::Batched])
+            Batch::of(ty(0)).filter(|operand| operand.columns() == batch.columns()).and_then(alone)
         }
         Op::Part(Part::Slice(slice) | Part::SliceGrad { slice, .. }) => {
-            let is_whole = slice.starts[0] == Dim::ZERO && slice.ends[0] == *batch.len && slice.steps[0] == 1;
-            (is_whole && is_batched(0)).then(|| vec![Read::Batched])
+            let mut bounds = slice.starts.iter().zip(&slice.ends).zip(&slice.steps).zip(batch.axes);
+            let is_whole = bounds
+                .all(|(((start, end), step), extent)| *start == Dim::ZERO && end == extent && *step == 1);
+            alike(0).filter(|_| is_whole).and_then(alone)
         }
         Op::Join(Join::Concat { axis }) => {
-            let all = (0..inst.operands.len()).all(is_batched);
-            (*axis > 0 && all).then(|| vec![Read::Batched; inst.operands.len()])
+            let of = |at: usize| alike(at).map(|operand| operand.shape.len());
+            (position(*axis) >= count).then(|| (0..inst.operands.len()).map(of).collect())?
         }
-        Op::Product(Product::MatMul) => product_reads(ty(0), ty(1), batch.len),
+        // Of the axes of a product, all but the last two, or all but the last one, are those of the batch.
+        Op::Product(Product::MatMul) if (1..=2).contains(&rank) => {
+            let own = |at: usize, own: usize| small(&ty(at).shape[ty(at).rank() - own..]);
+            let rows = own(0, rank)?.iter().rev().skip(1).product::<usize>();
+            let terms = rows * own(1, 2)?.iter().product::<usize>();
+            (terms <= MOST_TERMS).then(|| vec![rank, 2])
+        }
         _ => None,
     }
-}
-
-/// How a product reads its operands: matrices of each batch element, or one row of each and a common matrix.
-fn product_reads(lhs: &Type, rhs: &Type, len: &Dim) -> Option<Vec<Read>> {
-    let all = Batch::of(lhs)?;
-    let terms = match (lhs.rank(), rhs.rank()) {
-        (2, 2) => small(&rhs.shape)?.iter().product::<usize>(),
-        (3, 3) => all.shape[0] * Batch::of(rhs).filter(|rhs| rhs.len == len)?.columns(),
-        _ => return None,
-    };
-    let rhs = if rhs.rank() == 2 { Read::Shared } else { Read::Batched };
-    (all.len == len && terms <= MOST_COLUMNS).then(|| vec![Read::Batched, rhs])
 }
 
 /// Whether an instruction on rows would be a step of its own, though its parts are too narrow to be rows. `is_computed`
@@ -158,7 +146,7 @@ fn is_narrow(module: &Module, inst: &Inst, is_computed: impl Fn(ValueId) -> bool
             is_computed(inst.operands[0]) && part < whole && part <= NARROW
         }
         Op::Part(Part::SliceGrad { .. }) | Op::Join(_) => all_narrow(),
-        Op::Product(_) => inst.ty.rank() == 3 && all_narrow(),
+        Op::Product(_) => Batch::of(&inst.ty).is_some_and(|batch| batch.shape.len() > 1),
         _ => false,
     }
 }
@@ -187,8 +175,12 @@ impl Groups {
             let Some(reads) = reads(module, inst) else { continue };
             columns += Batch::of(&inst.ty).map_or(1, |batch| batch.columns());
             groups.is_computed[value.index()] = true;
-            let batched = inst.operands.iter().zip(reads).filter(|(_, read)| *read == Read::Batched);
-            batched.for_each(|(operand, _)| groups.unite(operand.index(), value.index()));
+            for (operand, own) in inst.operands.iter().zip(reads) {
+                // Another operand is read whole.
+                if Batch::of(module.ty(*operand)).is_some_and(|batch| batch.shape.len() == own) {
+                    groups.unite(operand.index(), value.index());
+                }
+            }
         }
         for (value, inst) in module.iter().filter(|_| columns <= MOST_IN_ALL) {
             let is_computed = |value: ValueId| groups.is_computed[value.index()];

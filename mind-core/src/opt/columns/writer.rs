@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Batch, Read, grid::Grid, reads, small, taken};
+use super::{Batch, grid::Grid, reads, small, taken};
 use crate::{
     build::Builder,
     dim::Dim,
@@ -14,7 +14,7 @@ use crate::{
     ty::{Shape, Type},
 };
 
-/// The columns of a tensor: vectors along the batch, or scalars where all elements of the batch are equal.
+/// The columns of a tensor: tensors whose shapes broadcast to that of the batch.
 type Columns = Grid<ValueId>;
 
 /// Builds the module in columns.
@@ -27,7 +27,10 @@ pub(super) struct Writer<'m> {
     /// For each value of the module, its value in the new module. Those in columns have one once something reads them
     /// whole.
     wholes: Vec<Option<ValueId>>,
-    columns: BTreeMap<(ValueId, Read), Columns>,
+    /// For each value of the module, whether it is made of positions and numbers alone.
+    is_known: Vec<bool>,
+    /// The columns of values, as the number of their last axes that are those of small tensors.
+    columns: BTreeMap<(ValueId, usize), Columns>,
 }
 
 impl<'m> Writer<'m> {
@@ -38,6 +41,7 @@ impl<'m> Writer<'m> {
             builder: Builder::new(),
             origins: Vec::new(),
             wholes: vec![None; module.insts().len()],
+            is_known: vec![false; module.insts().len()],
             columns: BTreeMap::new(),
         }
     }
@@ -56,7 +60,7 @@ impl<'m> Writer<'m> {
     pub(super) fn write(&mut self, value: ValueId, inst: &Inst) -> Option<()> {
         if self.is_split[value.index()] {
             let columns = self.split(inst)?;
-            self.columns.insert((value, self.result(value)), columns);
+            self.columns.insert((value, columns.shape.len()), columns);
         } else {
             let made = match inst.op.input_name() {
                 Some(name) => within_limits(self.builder.input(name.clone(), inst.ty.clone()))?,
@@ -67,16 +71,21 @@ impl<'m> Writer<'m> {
                 }
             };
             self.wholes[value.index()] = Some(made);
+            if let Some(columns) = self.known(value, inst) {
+                self.is_known[value.index()] = true;
+                self.columns.insert((value, columns.shape.len()), columns);
+            }
         }
         self.origins.resize(self.builder.insts().len(), value);
         Some(())
     }
 
-    /// Whether a value in columns has the axis of the batch. A reduction over the batch has not.
-    fn result(&self, value: ValueId) -> Read {
-        match &self.module.insts()[value.index()].op {
-            Op::Reduce(_, reduction) if reduction.axes.contains(&0) => Read::Shared,
-            _ => Read::Batched,
+    /// The number of axes of the batch of a value in columns. A reduction over the batch has none.
+    fn batch_axes(&self, value: ValueId) -> usize {
+        let inst = &self.module.insts()[value.index()];
+        match &inst.op {
+            Op::Reduce(_, reduction) if reduction.positions(1).contains(&0) => 0,
+            _ => Batch::of(&inst.ty).map_or(0, |batch| batch.axes.len()),
         }
     }
 
@@ -89,11 +98,11 @@ impl<'m> Writer<'m> {
         let reads = reads(self.module, inst)?;
         let operands = inst.operands.iter().zip(reads);
         let operands: Vec<Columns> =
-            operands.map(|(operand, read)| self.read(*operand, read, inst)).collect::<Option<_>>()?;
+            operands.map(|(operand, own)| self.read(*operand, own)).collect::<Option<_>>()?;
         if let Op::Reduce(reduce, reduction) = &inst.op {
             return self.reduced(reduce.row(), reduction, &operands[0], inst);
         }
-        let shape = Batch::of(&inst.ty)?.shape;
+        let Batch { axes: batch, shape } = Batch::of(&inst.ty)?;
         let [first, ..] = &operands[..] else { return None };
         match &inst.op {
             Op::Map(map) => self.mapped(*map, &operands, &shape),
@@ -101,20 +110,30 @@ impl<'m> Writer<'m> {
             Op::Arrange(Arrange::Transpose { permutation }) => {
                 // The axes without that of the batch.
                 let from = |index: &[usize], axis: usize| {
-                    let to = permutation.iter().position(|from| position(*from) == axis + 1);
-                    index[to.expect("each axis is permuted") - 1]
+                    let to = permutation.iter().position(|from| position(*from) == axis + batch.len());
+                    index[to.expect("each axis is permuted") - batch.len()]
                 };
                 chosen(&shape, |index| first.at((0..index.len()).map(|axis| from(index, axis))))
             }
             Op::Arrange(Arrange::Reshape { .. } | Arrange::ExpandDims { .. } | Arrange::Squeeze { .. }) => {
-                Some(first.clone().reshaped(shape))
+                let before = Batch::of(self.module.ty(inst.operands[0]))?.axes;
+                let (before, after) = (Shape::from_slice(before), Shape::from_slice(batch));
+                let columns = first.clone().reshaped(shape);
+                if before == after {
+                    return Some(columns);
+                }
+                let cells = columns.cells.into_iter().map(|cell| {
+                    let cell = self.broadcast(cell, &before)?;
+                    self.push(Op::Arrange(Arrange::reshape(after.clone())), &[cell])
+                });
+                Some(Grid { cells: cells.collect::<Option<_>>()?, ..columns })
             }
             Op::Part(Part::Slice(slice)) => {
-                let axes = axes(slice)?;
+                let axes = axes(slice, batch.len())?;
                 chosen(&shape, |index| first.at(index.iter().zip(&axes).map(|(at, taken)| taken[*at])))
             }
             Op::Part(Part::SliceGrad { slice, .. }) => {
-                let axes = axes(slice)?;
+                let axes = axes(slice, batch.len())?;
                 let zero = self.builder.constant(inst.ty.dtype, 0.0);
                 chosen(&shape, |index| {
                     let own = index.iter().zip(&axes).map(|(at, taken)| taken.iter().position(|to| to == at));
@@ -122,7 +141,7 @@ impl<'m> Writer<'m> {
                 })
             }
             Op::Join(Join::Concat { axis }) => {
-                let axis = position(*axis) - 1;
+                let axis = position(*axis) - batch.len();
                 chosen(&shape, |index| {
                     let mut own = index.to_vec();
                     let mut parts = operands.iter();
@@ -140,9 +159,18 @@ impl<'m> Writer<'m> {
         }
     }
 
-    /// The product of matrices, or of a row and a matrix.
+    /// The product of matrices, or of rows of a batch and matrices.
     fn product(&mut self, lhs: &Columns, rhs: &Columns, shape: &[usize]) -> Option<Columns> {
         let inner = *lhs.shape.last()?;
+        let mut rhs = rhs.clone();
+        if lhs.shape.len() == 1 {
+            // The batch ends with the axis of the rows, along which matrices are equal.
+            for cell in &mut rhs.cells {
+                let axes = &self.builder.ty(*cell).shape;
+                let axes = axes.iter().cloned().chain([Dim::ONE]).collect();
+                *cell = self.push(Op::Arrange(Arrange::reshape(axes)), &[*cell])?;
+            }
+        }
         Grid::tabulate(shape, |index| {
             let (column, row) = index.split_last().ok_or(())?;
             let mut terms = Vec::with_capacity(inner);
@@ -162,16 +190,17 @@ impl<'m> Writer<'m> {
         operand: &Columns,
         inst: &Inst,
     ) -> Option<Columns> {
-        if reduction.axes == [0] {
-            let [len, ..] = &self.module.ty(inst.operands[0]).shape[..] else { return None };
-            let vector = Shape::from_slice(std::slice::from_ref(len));
+        let batch = Batch::of(self.module.ty(inst.operands[0]))?.axes;
+        if reduction.positions(1).contains(&0) {
+            let batch = Shape::from_slice(batch);
             return Grid::tabulate(&operand.shape, |index| {
-                let column = self.broadcast(operand.at(index.iter().copied()), &vector).ok_or(())?;
+                let column = self.broadcast(operand.at(index.iter().copied()), &batch).ok_or(())?;
                 self.push(inst.op.clone(), &[column]).ok_or(())
             })
             .ok();
         }
-        let is_reduced = |axis: usize| reduction.axes.iter().any(|reduced| position(*reduced) == axis + 1);
+        let is_reduced =
+            |axis: usize| reduction.axes.iter().any(|reduced| position(*reduced) == axis + batch.len());
         let rank = operand.shape.len();
         let kept: Vec<usize> = (0..rank).filter(|axis| !is_reduced(*axis)).collect();
         let over: Vec<usize> = (0..rank).filter(|axis| is_reduced(*axis)).collect();
@@ -203,59 +232,47 @@ impl<'m> Writer<'m> {
         self.push(Op::Map(combine), &operands)
     }
 
-    /// The columns of an operand of an instruction.
-    fn read(&mut self, operand: ValueId, read: Read, inst: &Inst) -> Option<Columns> {
-        let ty = self.module.ty(operand).clone();
-        let columns = match self.columns.get(&(operand, read)) {
-            Some(columns) => columns.clone(),
-            None => {
-                let known = match read {
-                    Read::Batched => None,
-                    Read::Shared => self.known(operand),
-                };
-                let columns = match (known, self.whole(operand)?, read) {
-                    (Some(elements), ..) => elements,
-                    (None, whole, Read::Batched) => self.columns_of(whole, &ty)?,
-                    (None, whole, Read::Shared) => self.elements_of(whole, &ty)?,
-                };
-                self.columns.insert((operand, read), columns.clone());
-                columns
-            }
-        };
-        // An operand that is broadcast along the batch may have its axis, with extent 1.
-        let is_broadcast = matches!(inst.op, Op::Map(_) | Op::Arrange(Arrange::BroadcastTo { .. }));
-        if read == Read::Shared && is_broadcast && ty.rank() == inst.ty.rank() {
-            let shape = columns.shape[1..].to_vec();
-            return Some(columns.reshaped(shape));
+    /// The columns of a value whose last `own` axes are those of small tensors.
+    fn read(&mut self, value: ValueId, own: usize) -> Option<Columns> {
+        if let Some(columns) = self.columns.get(&(value, own)) {
+            return Some(columns.clone());
         }
+        let ty = self.module.ty(value).clone();
+        let whole = self.whole(value)?;
+        let columns = self.columns_of(whole, &ty, own)?;
+        self.columns.insert((value, own), columns.clone());
         Some(columns)
     }
 
     /// The columns of a value of the new module.
-    fn columns_of(&mut self, whole: ValueId, ty: &Type) -> Option<Columns> {
-        let batch = Batch::of(ty)?;
-        if batch.shape.is_empty() {
+    fn columns_of(&mut self, whole: ValueId, ty: &Type, own: usize) -> Option<Columns> {
+        let (batch, shape) = ty.shape.split_at(ty.rank() - own);
+        if shape.is_empty() {
             return Some(Grid { shape: Vec::new(), cells: vec![whole] });
         }
-        let len = batch.len.clone();
-        Grid::tabulate(&batch.shape, |index| {
-            let starts = [0].iter().chain(index).map(|at| Dim::literal(*at as i64)).collect();
+        Grid::tabulate(&small(shape)?, |index| {
+            let at = index.iter().map(|at| Dim::literal(*at as i64));
+            if batch.is_empty() {
+                return self.push(Op::Part(Part::Index { indices: at.collect() }), &[whole]).ok_or(());
+            }
+            let starts = batch.iter().map(|_| Dim::ZERO).chain(at).collect();
             let ends = index.iter().map(|at| Dim::literal(*at as i64 + 1));
-            let ends = [len.clone()].into_iter().chain(ends).collect();
+            let ends = batch.iter().cloned().chain(ends).collect();
             let slice = Slice { starts, ends, steps: vec![1; ty.rank()] };
             let column = self.push(Op::Part(Part::Slice(Box::new(slice))), &[whole]).ok_or(())?;
-            let shape = Shape::from_slice(std::slice::from_ref(&len));
-            self.push(Op::Arrange(Arrange::reshape(shape)), &[column]).ok_or(())
+            self.push(Op::Arrange(Arrange::reshape(Shape::from_slice(batch))), &[column]).ok_or(())
         })
         .ok()
     }
 
     /// The elements of a small value of the module that is made of positions and numbers alone, such as a one-hot vector.
     /// They are operations on numbers, which the optimiser then computes.
-    fn known(&mut self, value: ValueId) -> Option<Columns> {
-        let inst = &self.module.insts()[value.index()];
+    fn known(&mut self, value: ValueId, inst: &Inst) -> Option<Columns> {
         let shape = small(&inst.ty.shape)?;
-        let operands = inst.operands.iter().map(|operand| self.known(*operand));
+        let operands = inst.operands.iter().map(|operand| {
+            let is_known = self.is_known[operand.index()];
+            self.columns.get(&(*operand, self.module.ty(*operand).rank())).filter(|_| is_known).cloned()
+        });
         let operands: Vec<Columns> = operands.collect::<Option<_>>()?;
         match &inst.op {
             Op::Const(_) if shape.is_empty() => Some(Grid { shape, cells: vec![self.whole(value)?] }),
@@ -303,49 +320,32 @@ impl<'m> Writer<'m> {
         }
     }
 
-    /// The elements of a small value of the new module.
-    fn elements_of(&mut self, whole: ValueId, ty: &Type) -> Option<Columns> {
-        if ty.rank() == 0 {
-            return Some(Grid { shape: Vec::new(), cells: vec![whole] });
-        }
-        Grid::tabulate(&small(&ty.shape)?, |index| {
-            let indices = index.iter().map(|at| Dim::literal(*at as i64)).collect();
-            self.push(Op::Part(Part::Index { indices }), &[whole]).ok_or(())
-        })
-        .ok()
-    }
-
     /// The value in the new module.
     fn whole(&mut self, value: ValueId) -> Option<ValueId> {
         if let Some(whole) = self.wholes[value.index()] {
             return Some(whole);
         }
-        let read = self.result(value);
-        let columns = self.columns.get(&(value, read))?.clone();
         let ty = self.module.ty(value).clone();
-        let whole = self.joined(&columns.cells, &ty, read == Read::Batched)?;
+        let batch = self.batch_axes(value);
+        let columns = self.columns.get(&(value, ty.rank() - batch))?.clone();
+        let whole = self.joined(&columns.cells, &ty, batch)?;
         self.wholes[value.index()] = Some(whole);
         Some(whole)
     }
 
-    /// Columns joined to a tensor of this type.
-    fn joined(&mut self, columns: &[ValueId], ty: &Type, is_batch: bool) -> Option<ValueId> {
-        let column: Shape = match is_batch {
-            true => [ty.shape[0].clone(), Dim::ONE].into_iter().collect(),
-            false => Shape::literal(&[1]),
-        };
+    /// Columns joined to a tensor of this type, whose first `batch` axes are those of the batch.
+    fn joined(&mut self, columns: &[ValueId], ty: &Type, batch: usize) -> Option<ValueId> {
+        let axes = &ty.shape[..batch];
+        let column: Shape = axes.iter().cloned().chain([Dim::ONE]).collect();
+        let axes = Shape::from_slice(axes);
         let mut parts = Vec::with_capacity(columns.len());
         for cell in columns {
-            let is_shared = is_batch && self.builder.ty(*cell).rank() == 0;
-            let op = match is_shared {
-                true => Arrange::broadcast(column.clone()),
-                false => Arrange::reshape(column.clone()),
-            };
-            parts.push(self.push(Op::Arrange(op), &[*cell])?);
+            let cell = self.broadcast(*cell, &axes)?;
+            parts.push(self.push(Op::Arrange(Arrange::reshape(column.clone())), &[cell])?);
         }
         let joined = match &parts[..] {
             [part] => *part,
-            _ => self.push(Op::Join(Join::Concat { axis: i64::from(is_batch) }), &parts)?,
+            _ => self.push(Op::Join(Join::Concat { axis: batch as i64 }), &parts)?,
         };
         match self.builder.ty(joined).shape == ty.shape {
             true => Some(joined),
@@ -359,8 +359,8 @@ fn chosen(shape: &[usize], mut column: impl FnMut(&[usize]) -> ValueId) -> Optio
     Grid::tabulate(shape, |index| Ok::<_, ()>(column(index))).ok()
 }
 
-/// The positions that a slice takes along each axis, without that of the batch.
-fn axes(slice: &Slice) -> Option<Vec<Vec<usize>>> {
-    let bounds = slice.starts.iter().zip(&slice.ends).zip(&slice.steps).skip(1);
+/// The positions that a slice takes along each axis after those of the batch.
+fn axes(slice: &Slice, batch: usize) -> Option<Vec<Vec<usize>>> {
+    let bounds = slice.starts.iter().zip(&slice.ends).zip(&slice.steps).skip(batch);
     bounds.map(|((start, end), step)| Some(taken(start, end, *step)?.collect())).collect()
 }
