@@ -363,6 +363,7 @@
 //! | `a & b`, `a \| b`, `a ^ b`, `!a`, `a << b`, `a >> b`, `not(a)` | bitwise, on integers |
 //! | `f32(x)` `f64(x)` `u8(x)` `i32(x)` `i64(x)` `bool(x)`, `cast(x, f32)` | conversions, like `as` in Rust; `bool(x)` is `x != 0` |
 //! | `a @ b`, `matmul(a, b)`, `dot(a, b)` | matrix products; `matmul` broadcasts leading batch dimensions |
+//! | `einsum("bqhd,bkhd->bhqk", q, k)` | sums of products over named axes, of any number of tensors: see [below](#named-axes) |
 //! | `sum(x, axes = [0], keepdims = true)`, `mean` `max` `min` `prod` | reductions; without `axes` over all axes |
 //! | `argmax(x, axes = [0], keepdims = true)`, `argmin` | the position of the largest element, an `i64`: the first of equal elements; over several axes counted in row-major order |
 //! | `cumsum(x, axis = 0, reverse = true, exclusive = true)`, `cumprod` `cummax` `cummin` | at each position the sum, product, maximum or minimum of the elements from the start of the axis to this one; `reverse` goes from the end of the axis to this one, and `exclusive` leaves this one out |
@@ -403,6 +404,42 @@
 //! - A literal takes the element type of the other operand. The same holds for a dimension, `sum(x) / N`, and for a
 //!   function of literals and dimensions, `x / sqrt(N)`. Tensors are never converted implicitly.
 //! - `inf` and `nan` are numbers.
+//!
+//! # Named axes
+//!
+//! `einsum("ij,jk->ik", x, w)` multiplies tensors whose axes are named by letters, and sums over the letters that the
+//! output lacks, as in NumPy:
+//!
+//! | written | means |
+//! | --- | --- |
+//! | `"ij,jk->ik"` | a product of matrices |
+//! | `"ij->ji"`, `"ij->j"` | another order of axes; a sum over `i` |
+//! | `"ii->i"`, `"ii"` | a diagonal; its sum |
+//! | `"i,j"` | an outer product. Without `->` the output has the letters that occur once, in alphabetical order |
+//! | `"...ij,...jk->...ik"` | `...` is any number of axes, aligned at the last one and broadcast. It stands first in an output without `->`. In an expression over Rust variables ranks are not known, so `...` is an error there |
+//!
+//! The axes of one letter have equal extents, or extent 1, which is broadcast in functions. Products of more than two
+//! tensors are computed in pairs. For up to nine tensors the order has the least cost; beyond that, each pair is the
+//! one that leaves the least memory in use. The cost is the number of multiplications plus 8 for each element of a
+//! result, where an unknown extent counts as 128. `mind stats` shows the order. Pairs become products of matrices where
+//! an index is summed. No value on the way has more than 8 axes.
+//!
+//! ```
+//! use mind::{Tensor, mind};
+//!
+//! mind! {
+//!     /// A bilinear form for each output.
+//!     fn bilinear<B>(x: f32[B, 2], w: f32[3, 2, 2], y: f32[B, 2]) -> f32[B, 3] {
+//!         einsum("bi,oij,bj->bo", x, w, y)
+//!     }
+//! }
+//!
+//! # fn main() {
+//! let w = Tensor::from([[[1.0, 0.0], [0.0, 0.0]], [[0.0, 1.0], [0.0, 0.0]], [[0.0, 0.0], [1.0, 1.0]]]);
+//! let result = bilinear(&Tensor::from([[2.0, 3.0]]), &w, &Tensor::from([[5.0, 7.0]]));
+//! assert_eq!(result, Tensor::from([[10.0, 14.0, 36.0]]));
+//! # }
+//! ```
 //!
 //! # Debugging
 //!

@@ -10,7 +10,7 @@ use mind_core::{
     surface::{
         self,
         ast::{self, Import},
-        lower::{Function, Lowered},
+        lower::{EinsumOrder, Function, Lowered},
     },
     text::{Document, Limits, core_ir, json, mic},
     verify::{Verified, VerifyError, verify},
@@ -48,6 +48,8 @@ pub struct Context {
     pub output_names: Vec<Option<String>>,
     /// The outputs that update inputs.
     pub updates: Vec<Update>,
+    /// The orders of products of its calls of `einsum`.
+    pub einsums: Vec<EinsumOrder>,
     /// The document of a text form, which contains more than the module.
     pub document: Option<Document>,
 }
@@ -111,6 +113,7 @@ impl Context {
             outputs: Vec::new(),
             output_names: Vec::new(),
             updates: Vec::new(),
+            einsums: Vec::new(),
             document: None,
         }
     }
@@ -255,6 +258,7 @@ fn surface_program(
     let names = module.iter().map(|(value, _)| value.to_string()).collect();
     let context = Context {
         updates: updates.collect(),
+        einsums: program.einsums,
         function: Some(function.name.to_string()),
         insts: program.sites.iter().map(|site| Spot::from(*site)).collect(),
         output_names: std::iter::repeat_n(None, results).chain(updated).collect(),

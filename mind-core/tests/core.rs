@@ -8,6 +8,7 @@ mod batching;
 #[path = "../../tests/support/changes.rs"]
 mod changes;
 mod docs;
+mod einsum;
 mod format;
 mod gradient_checks;
 mod habits;

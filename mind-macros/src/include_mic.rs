@@ -180,6 +180,7 @@ fn function(document: Document, stem: &str, options: Options, span: Span) -> Res
             sites,
             names,
             derived: BTreeMap::new(),
+            einsums: Vec::new(),
         }),
     })
 }

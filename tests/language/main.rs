@@ -26,6 +26,7 @@ mod convolution;
 mod cumulative;
 mod dimensions;
 mod division;
+mod einsum;
 mod extents;
 #[cfg(gate)]
 mod folds;

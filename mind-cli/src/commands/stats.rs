@@ -12,6 +12,7 @@ use mind_core::{
     opt::optimise,
     plan::{Listing, Plan, listing, live_bytes, plan},
     stats,
+    surface::lower::EinsumOrder,
     ty::Type,
     verify::requirements,
 };
@@ -88,6 +89,13 @@ pub fn run(arguments: &StatsArguments, style: &Style) -> Outcome {
     text.push_str("\noperations\n");
     for (name, count) in kinds {
         text.push_str(&format!("  {name:<most$}  {count}\n"));
+    }
+    if !context.einsums.is_empty() {
+        text.push_str("\neinsum\n");
+    }
+    for EinsumOrder { equation, order, multiplications } in &context.einsums {
+        let count = several(&show(multiplications.clone()), "multiplication");
+        text.push_str(&format!("  {equation}  as {order}, {count}\n"));
     }
     if arguments.plan || arguments.loops {
         text.push_str(&format!("\nplan: {}\n", counted(plan.steps.len(), "step")));

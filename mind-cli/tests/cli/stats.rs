@@ -37,6 +37,23 @@ fn extents_that_are_given_make_them_numbers() {
 }
 
 #[test]
+fn the_order_of_each_einsum_is_shown() {
+    let text = "\
+fn g<N>(x: f32[N, 4], y: f32[4, 64], z: f32[64, 4]) -> f32[N, 4] { einsum(\"ij,jk, kl -> il\", x, y, z) }
+fn f<M>(x: f32[M, 4], y: f32[4, 64], z: f32[64, 4]) -> f32 { einsum(\"ij->\", g(x, y, z)) }";
+    let folder = Folder::new().with("net.mind", text);
+    let said = folder.mind("stats net.mind --function f").fine();
+    let expected = "\neinsum
+  ij,jk,kl->il  as (ij,(jk,kl)), 16 * M + 1024 multiplications
+  ij->  as ij, 0 multiplications\n";
+    assert!(said.ends_with(expected), "{said}");
+    let said = folder.mind("stats net.mind --function f --dim M=10").fine();
+    assert!(said.contains("as (ij,(jk,kl)), 1,184 multiplications\n"), "{said}");
+    let folder = Folder::new().with("layer.mic", LAYER);
+    assert!(!folder.mind("stats layer.mic").fine().contains("einsum"));
+}
+
+#[test]
 fn the_plan_shows_what_was_fused_and_how_long_buffers_live() {
     let folder = Folder::new().with("layer.mic", LAYER);
     let said = folder.mind("stats layer.mic --plan").fine();

@@ -362,12 +362,7 @@ const FUNCTIONS: &[(&[&str], Replacement)] = &[
     (&["ger"], library("num", "outer")),
     (&["linear"], formula("{0} @ {1}.T + {2}")),
     (&["addmm"], Replacement::Words("write the product, as in `… @ … + …`")),
-    (
-        &["einsum", "tensordot", "kron"],
-        Replacement::Words(
-            "write the product: `… @ …` for matrices, with `transpose(x, [0, 2, 1])` if the axes are in another order",
-        ),
-    ),
+    (&["tensordot", "kron"], Replacement::Words("name the axes, as in `einsum(\"ij,jk->ik\", …, …)`")),
     // Arrangement.
     (&["unsqueeze", "newaxis", "insert_axis", "expand_dim"], formula("expand_dims({=0}, axes = {#1})")),
     (&["flatten", "ravel", "flatten_all"], formula("reshape({=0}, [-1])")),

@@ -230,7 +230,7 @@ impl Printer {
             NodeKind::Unread => ("<unread>".to_owned(), Binding::Atom),
             NodeKind::Number(number) if number.text.starts_with('-') => (number.text.clone(), Binding::Sign),
             NodeKind::Number(number) => (number.text.clone(), Binding::Atom),
-            NodeKind::Text(text) => (format!("{text:?}"), Binding::Atom),
+            NodeKind::Text(text) => (format!("{:?}", text.value), Binding::Atom),
             NodeKind::Bool(value) => (value.to_string(), Binding::Atom),
             NodeKind::Name(name) => (name.to_string(), Binding::Atom),
             NodeKind::Path(name) => (name.to_string(), Binding::Atom),

@@ -8,6 +8,7 @@ mod calls;
 mod composite;
 mod constant;
 mod core;
+pub(crate) mod einsum;
 mod extents;
 mod resolve;
 mod rows;

@@ -8,4 +8,4 @@ mod states;
 mod text;
 mod vectors;
 
-mod support;
+pub mod support;

@@ -14,6 +14,7 @@ use crate::surface::ast::{
 use crate::surface::habits;
 use crate::surface::lower::builtins;
 use crate::surface::lower::builtins::calls::CallArguments;
+use crate::surface::lower::builtins::einsum::NamedAxis;
 use crate::surface::lower::builtins::foreign::ForeignNames;
 use crate::surface::lower::builtins::operations::{Operations, TypedOperand};
 use crate::surface::lower::values::attributes::Attributes;
@@ -22,6 +23,7 @@ use crate::surface::lower::values::literals::LiteralId;
 use crate::surface::lower::values::lower::Lower;
 use crate::surface::lower::values::tensors::Tensors;
 use crate::surface::lower::values::{Lowered, Stop, Value};
+use crate::written::einsum::Term;
 use crate::written::{ExtentRef, expanded};
 
 impl Operations for ExpressionLowering<'_> {
@@ -43,6 +45,48 @@ impl Operations for ExpressionLowering<'_> {
         let nodes: Vec<_> = operands.iter().map(|(node, _)| *node).collect();
         let spot = self.spot_of_call(given, shown);
         Ok(self.emit(op, &nodes, spot))
+    }
+
+    fn extents_of_term(
+        &mut self,
+        equation: ExprId,
+        term: &Term,
+        (node, x): (NodeId, ExprId),
+    ) -> Lowered<Vec<Dim>> {
+        let site = self.part_of_text(equation, term.at.clone());
+        if term.is_open() {
+            let message =
+                format!("`einsum`: `...` needs an operand of known rank, found {}", self.describe(x));
+            let help = "write a letter for each axis, or a function, as in `mind! { fn f(x: f32[4]) -> f32[4] { … } }`";
+            return Err(Diag::new(Code::E2003, site, message).help(help).into());
+        }
+        let rank = term.letters();
+        let contract = Contract {
+            label: "operand of `einsum`".to_owned(),
+            pattern: format!("{rank} axes"),
+            demand: Demand::Fits { elements: Elements::Of(Takes::All), rank, open: false },
+            others: Vec::new(),
+        };
+        let text = self.text(x);
+        self.checks.push(Check { kind: CheckKind::Argument(contract.into()), node, text, site });
+        let axes = (0..).take(rank);
+        Ok(axes.map(|axis| self.extent_symbol("einsum", node, ExtentRef::Axis(axis), x)).collect())
+    }
+
+    fn same_extent(&mut self, _: ExprId, [first, other]: [&NamedAxis<NodeId>; 2]) -> Lowered<()> {
+        let mut others = Vec::new();
+        let extent = self.over_operands(&first.extent, 1, &mut others);
+        let others = others.into_iter().map(|(node, x)| (node, self.text(x))).collect();
+        let contract = Contract {
+            label: "operand of `einsum`".to_owned(),
+            pattern: format!("equal extents of `{}`", other.index.name()),
+            demand: Demand::Extent { axis: other.from_last, name: other.index.name(), extent },
+            others,
+        };
+        let text = self.text(other.expr);
+        let kind = CheckKind::Argument(contract.into());
+        self.checks.push(Check { kind, node: other.tensor, text, site: other.site });
+        Ok(())
     }
 
     fn replaced(&mut self, _: ExprId, _: ExprId, expr: ExprId) -> Lowered<Value<NodeId>> {

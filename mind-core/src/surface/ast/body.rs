@@ -1,10 +1,10 @@
 //! Function bodies: statements, expressions and their parts.
 
-use std::ops::Index;
+use std::ops::{Index, Range};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 
 use super::{Callee, Derivative, Loop, Template, Transform, TypeExpr};
 use crate::diag::Site;
@@ -47,6 +47,25 @@ pub struct Node {
     pub site: Site,
 }
 
+/// A string in double quotes.
+#[derive(Clone, Debug)]
+pub struct WrittenText {
+    /// Its value.
+    pub value: Arc<str>,
+    /// Its token.
+    pub literal: Literal,
+}
+
+impl WrittenText {
+    /// The site of some bytes of the value, as far as the tokens tell it; the whole string if they do not.
+    pub fn site(&self, bytes: Range<usize>) -> Site {
+        let is_plain = self.literal.to_string() == format!("\"{}\"", self.value);
+        let part = bytes.start + 1..bytes.end + 1;
+        let span = if is_plain { self.literal.subspan(part) } else { None };
+        Site::token(span.unwrap_or_else(|| self.literal.span()))
+    }
+}
+
 impl Number {
     /// Whether it is a float.
     pub fn is_float(&self) -> bool {
@@ -63,8 +82,8 @@ pub enum NodeKind {
     Number(Number),
     /// `true`, `false`: the value of a named argument.
     Bool(bool),
-    /// `"h"`: an argument of `inspect`.
-    Text(Arc<str>),
+    /// `"h"`: an argument of `inspect` or `einsum`.
+    Text(WrittenText),
     /// A variable, a symbol, a constant, or a word such as `same`.
     Name(Ident),
     /// `layers::EPS`: a constant of another block.

@@ -20,8 +20,8 @@ mod tests;
 
 pub(crate) use callees::callable::{moved, of_gradient};
 pub use declarations::lowered::{
-    Constant, ConstantValue, Function, GradientRequest, GradientTarget, Local, Lowered, LoweredModule,
-    Origin, Parameter, Seen, Template,
+    Constant, ConstantValue, EinsumOrder, Function, GradientRequest, GradientTarget, Local, Lowered,
+    LoweredModule, Origin, Parameter, Seen, Template,
 };
 pub use declarations::names::{nearest, undefined};
 pub use declarations::structs::{Struct, StructField};

@@ -11,7 +11,7 @@ use super::rustisms;
 use super::transforms::kind_of;
 use crate::diag::{Code, Diag, Site};
 use crate::map::{Map, Tightness};
-use crate::surface::ast::{Argument, BinaryOp, Body, NodeKind, Transposed};
+use crate::surface::ast::{Argument, BinaryOp, Body, NodeKind, Transposed, WrittenText};
 use crate::surface::habits::{self, Replacement};
 
 const AFTER_DOT: &str = "`T`, `mT`, a method call, a field or the number of a tuple element";
@@ -209,7 +209,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads a number, or the string that `inspect` takes. A sign just before a number belongs to it, unless a postfix
+    /// Reads a number, or the string that `inspect` or `einsum` takes. A sign just before a number belongs to it, unless a postfix
     /// form follows the number.
     fn literal(&mut self) -> Result<ParsedOperand, Diag> {
         let literal = self.take_literal().expect("the caller has seen the literal");
@@ -226,11 +226,12 @@ impl<'a> Parser<'a> {
         }
         let text = literal.to_string();
         if !negative
-            && self.is_in_call_of("inspect")
+            && ["inspect", "einsum"].iter().any(|name| self.is_in_call_of(name))
             && let syn::Lit::Str(text) = syn::Lit::new(literal.clone())
             && text.suffix().is_empty()
         {
-            return Ok(self.add(NodeKind::Text(text.value().into()), site));
+            let value = text.value().into();
+            return Ok(self.add(NodeKind::Text(WrittenText { value, literal }), site));
         }
         let number = match number(literal, negative) {
             Err(diag) if text.starts_with(['"', '\'']) => return Err(self.text_literal(&text, diag)),

@@ -189,6 +189,8 @@ impl BodyLowering<'_> {
         let first = self.builder.insts().len();
         let inlined = self.builder.inline(&module, &bound.values, &bound.bindings);
         let made = origins.into_iter().skip(bound.values.len()).enumerate();
+        let einsums = callable.source.iter().flat_map(|source| &source.einsums);
+        self.einsums.extend(einsums.map(|einsum| einsum.substitute(&bound.bindings)));
         self.derived.extend(made.filter_map(|(at, origin)| Some((ValueId::new(first + at), origin?))));
         self.made.resize(self.builder.insts().len(), Some(expr));
         let outputs = inlined.map_err(|error| broken(&error))?;

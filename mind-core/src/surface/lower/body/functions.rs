@@ -7,16 +7,60 @@ use crate::dim::{Dim, Overflow};
 use crate::ir::{self, Const, ValueId};
 use crate::surface::ast::{BinaryOp, ExprId, NodeKind};
 use crate::surface::lower::builtins::calls::CallArguments;
+use crate::surface::lower::builtins::einsum::NamedAxis;
 use crate::surface::lower::builtins::find;
 use crate::surface::lower::builtins::operations::{Operations, TypedOperand};
+use crate::surface::lower::declarations::lowered::EinsumOrder;
+use crate::surface::lower::values::attributes::Attributes;
 use crate::surface::lower::values::expressions::Expressions;
 use crate::surface::lower::values::literals::LiteralId;
 use crate::surface::lower::values::tensors::Tensors;
 use crate::surface::lower::values::{Lowered, Stop, Value};
 use crate::ty::{Shape, Type};
+use crate::written::einsum::Term;
 use crate::written::{Op, Own, Unresolved, each, resolve};
 
 impl Operations for BodyLowering<'_> {
+    fn extents_of_term(
+        &mut self,
+        equation: ExprId,
+        term: &Term,
+        (value, x): LoweredOperand,
+    ) -> Lowered<Vec<Dim>> {
+        let ty = self.builder.ty(value);
+        if term.axes_of_ellipsis(ty.rank()).is_some() {
+            return Ok(ty.shape.to_vec());
+        }
+        let (named, least) = (term.letters(), if term.is_open() { "at least " } else { "" });
+        let message = format!(
+            "`einsum`: operand of rank {}, needed {least}{named}: {} is {ty}",
+            ty.rank(),
+            self.text(x)
+        );
+        let diag = Diag::new(Code::E3002, self.part_of_text(equation, term.at.clone()), message);
+        Err(diag.help("write a letter for each axis, or `...` for leading ones").into())
+    }
+
+    fn same_extent(&mut self, _: ExprId, [first, other]: [&NamedAxis<ValueId>; 2]) -> Lowered<()> {
+        let NamedAxis { index, extent, site, .. } = other;
+        let of = |axis: &NamedAxis<ValueId>| {
+            format!("{} is {}", self.text(axis.expr), self.builder.ty(axis.tensor))
+        };
+        let operands =
+            if first.operand == other.operand { of(other) } else { format!("{}, {}", of(first), of(other)) };
+        let message =
+            format!("`einsum`: {} has extents {} and {extent}: {operands}", index.text(), first.extent);
+        let mut diag = Diag::new(Code::E3003, *site, message);
+        for axis in [first, other] {
+            self.add_origin(&mut diag, (axis.tensor, axis.expr), axis.axis);
+        }
+        Err(diag.into())
+    }
+
+    fn note_einsum(&mut self, order: EinsumOrder) {
+        self.einsums.push(order);
+    }
+
     fn literal_beside(
         &mut self,
         (literal, expr): (LiteralId, ExprId),

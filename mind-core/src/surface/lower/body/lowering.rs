@@ -11,7 +11,7 @@ use crate::ir::{Inst, Nested, ValueId};
 use crate::surface::ast::{Argument, Body, Callee, ExprId, Home, Pattern};
 use crate::surface::lower::builtins::foreign::ForeignNames;
 use crate::surface::lower::callees::table::Scope;
-use crate::surface::lower::declarations::lowered::{Local, Origin, Seen};
+use crate::surface::lower::declarations::lowered::{EinsumOrder, Local, Origin, Seen};
 use crate::surface::lower::declarations::signature::Signature;
 use crate::surface::lower::declarations::structure::{Defined, StructType, Structure};
 use crate::surface::lower::declarations::types::DimNames;
@@ -58,6 +58,8 @@ pub(crate) struct BodyLowering<'a> {
     pub(crate) value_names: BTreeMap<ValueId, String>,
     /// The origins of the values of called derivatives.
     pub(crate) derived: BTreeMap<ValueId, Origin>,
+    /// The orders of products of its calls of `einsum`.
+    pub(crate) einsums: Vec<EinsumOrder>,
     /// Whether it calls a function with an error; that error is reported at the function.
     pub(crate) incomplete: bool,
     /// The fields of imported structs that it names.
@@ -317,6 +319,7 @@ impl<'a> BodyLowering<'a> {
             reported: BTreeSet::new(),
             value_names: BTreeMap::new(),
             derived: BTreeMap::new(),
+            einsums: Vec::new(),
             incomplete: false,
             seen: Vec::new(),
             locals: Vec::new(),

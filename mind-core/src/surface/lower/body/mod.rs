@@ -71,6 +71,7 @@ pub(crate) fn lower_body(table: Scope<'_>, signature: &Signature, body: &Body) -
         diags,
         mut value_names,
         derived,
+        einsums,
         incomplete,
         call_sites,
         seen,
@@ -90,7 +91,7 @@ pub(crate) fn lower_body(table: Scope<'_>, signature: &Signature, body: &Body) -
         let names = (0..made.len()).map(|value| value_names.remove(&ValueId::new(value))).collect();
         let updates = updated.iter().enumerate().filter(|(_, updated)| **updated).map(|(i, _)| i).collect();
         Compiled {
-            source: LoweredModule { module: builder.finish(outputs), sites, names, derived },
+            source: LoweredModule { module: builder.finish(outputs), sites, names, derived, einsums },
             result,
             updates,
             seen,

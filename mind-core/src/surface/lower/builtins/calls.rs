@@ -1,6 +1,7 @@
 //! Calls of the functions of the language, as read in functions and in expressions.
 
 use super::arguments::match_arguments;
+use super::einsum::CALL;
 use super::foreign::ForeignNames;
 use super::{Builtin, BuiltinFunction, find};
 use crate::diag::{Code, Diag};
@@ -33,6 +34,8 @@ pub(crate) enum BuiltinCall {
     Extent { x: ExprId, axis: i64 },
     /// `replace(x[i], value)`
     Replace { part: ExprId, value: ExprId },
+    /// `einsum("ij,jk->ik", x, w)`
+    Einsum { equation: ExprId, operands: Vec<ExprId> },
 }
 
 impl BuiltinCall {
@@ -53,7 +56,8 @@ impl BuiltinCall {
             | Self::Filled { .. }
             | Self::Full { .. }
             | Self::Extent { .. }
-            | Self::Replace { .. } => None,
+            | Self::Replace { .. }
+            | Self::Einsum { .. } => None,
         }
     }
 }
@@ -106,6 +110,10 @@ pub(crate) trait ReadCalls: Attributes + ForeignNames {
         expr: ExprId,
     ) -> Lowered<(BuiltinCall, CallArguments)> {
         let Builtin { name, formals, required, function } = builtin;
+        if let BuiltinFunction::Einsum = function {
+            let given = CallArguments { name, formals: &[], arguments: Vec::new(), expr };
+            return Ok((self.read_einsum(arguments, expr)?, given));
+        }
         let read = || {
             let matched = match_arguments(name, formals, *required, arguments, self.site(expr))?;
             let arguments = matched.given.iter().map(|given| given.map(|argument| argument.value)).collect();
@@ -164,6 +172,7 @@ pub(crate) trait ReadCalls: Attributes + ForeignNames {
             BuiltinFunction::Replace => {
                 return Ok(BuiltinCall::Replace { part: x, value: given.required(1) });
             }
+            BuiltinFunction::Einsum => unreachable!("its arguments are read without formals"),
             BuiltinFunction::OneHot => {
                 let count = self.dim_attribute(given.required(1))?;
                 let (dtype, like) = match given.arguments[2] {
@@ -181,6 +190,25 @@ pub(crate) trait ReadCalls: Attributes + ForeignNames {
             BuiltinFunction::OnesLike => (Op::Own(Own::FilledLike { one: true }), vec![x]),
         };
         Ok(BuiltinCall::Operation(op, operands))
+    }
+
+    /// Separates the equation of an einsum from the operands.
+    fn read_einsum(&self, arguments: &[Argument], expr: ExprId) -> Lowered<BuiltinCall> {
+        if let Some(named) = arguments.iter().find(|argument| argument.name.is_some()) {
+            let message = "`einsum` has no named arguments";
+            return Err(Diag::new(Code::E2007, named.site, message).help(CALL).into());
+        }
+        match arguments {
+            [equation, operands @ ..] if !operands.is_empty() => Ok(BuiltinCall::Einsum {
+                equation: equation.value,
+                operands: operands.iter().map(|operand| operand.value).collect(),
+            }),
+            _ => {
+                let found = if arguments.is_empty() { "nothing" } else { "no tensor" };
+                let message = format!("`einsum` takes a string and at least one tensor, found {found}");
+                Err(Diag::new(Code::E2007, self.site(expr), message).help(CALL).into())
+            }
+        }
     }
 
     /// The tensors in the list that is the first argument of a call.

@@ -3,6 +3,7 @@
 
 pub(crate) mod arguments;
 pub(crate) mod calls;
+pub(crate) mod einsum;
 pub(crate) mod foreign;
 pub(crate) mod foreign_arguments;
 pub(crate) mod foreign_reductions;
@@ -45,6 +46,8 @@ pub(crate) enum BuiltinFunction {
     Extent,
     OneHot,
     Replace,
+    /// `einsum`, which takes any number of operands.
+    Einsum,
 }
 
 const REDUCTION: &[&str] = &["x", "axes", "keepdims"];
@@ -63,6 +66,7 @@ const LITERALS: &[Builtin] = &[
 const COMPOSITES: &[Builtin] = &[
     builtin("one_hot", &["indices", "n", "dtype"], 2, BuiltinFunction::OneHot),
     builtin("replace", &["part", "value"], 2, BuiltinFunction::Replace),
+    builtin("einsum", &["equation", "x"], 2, BuiltinFunction::Einsum),
 ];
 
 /// The operations over axes whose result or operand has a fixed element type.

@@ -3,10 +3,12 @@
 
 use super::Builtin;
 use super::calls::{BuiltinCall, CallArguments, ReadCalls};
+use super::einsum::{NamedAxis, einsum};
 use crate::diag::{Code, Diag, Site};
 use crate::dim::Dim;
 use crate::map::Map;
 use crate::surface::ast::{Argument, BinaryOp, ExprId};
+use crate::surface::lower::declarations::lowered::EinsumOrder;
 use crate::surface::lower::declarations::structure::Structure;
 use crate::surface::lower::values::by_field::in_field;
 use crate::surface::lower::values::expressions::operation_of;
@@ -14,6 +16,7 @@ use crate::surface::lower::values::literals::LiteralId;
 use crate::surface::lower::values::tensors::Tensors;
 use crate::surface::lower::values::{Lowered, Stop, Value};
 use crate::ty::Shape;
+use crate::written::einsum::Term;
 use crate::written::{CompositeOp, Op, Own, spread};
 
 /// An operand of an operation that decides the element type of a literal beside it.
@@ -54,6 +57,21 @@ pub(crate) trait Operations: ReadCalls + Tensors {
 
     /// The value of which `part` is a part, with that part replaced by `value`.
     fn replaced(&mut self, part: ExprId, value: ExprId, expr: ExprId) -> Lowered<Value<Self::Tensor>>;
+
+    /// The extents of an operand of an einsum. Returns an error, or emits a check, if its rank is not that of its term.
+    fn extents_of_term(
+        &mut self,
+        equation: ExprId,
+        term: &Term,
+        x: (Self::Tensor, ExprId),
+    ) -> Lowered<Vec<Dim>>;
+
+    /// Requires that two axes that an einsum names alike have the same extent. Returns an error, or emits a check, if
+    /// they differ.
+    fn same_extent(&mut self, equation: ExprId, axes: [&NamedAxis<Self::Tensor>; 2]) -> Lowered<()>;
+
+    /// Notes the order of the products of an einsum.
+    fn note_einsum(&mut self, _order: EinsumOrder) {}
 
     /// Whether a value beside a struct is a single number. Emits a check if that is not known.
     fn is_number(&mut self, op: BinaryOp, operator: Site, value: &Value<Self::Tensor>, expr: ExprId) -> bool;
@@ -227,6 +245,7 @@ pub(crate) trait Operations: ReadCalls + Tensors {
                 Ok(Value::Literal(self.literals_mut().dim(extent, expr)))
             }
             BuiltinCall::Replace { part, value } => self.replaced(part, value, expr),
+            BuiltinCall::Einsum { equation, operands } => einsum(self, given, equation, &operands),
             BuiltinCall::Composite(steps, of) => {
                 let mut values =
                     of.iter().map(|operand| self.operand(*operand)).collect::<Lowered<Vec<_>>>()?;

@@ -8,6 +8,7 @@ use proc_macro2::{Ident, TokenStream};
 use super::structs::Struct;
 use super::structure::Structure;
 use crate::diag::{Diag, Site};
+use crate::dim::{Bindings, Dim, Overflow};
 use crate::grad::{AutodiffError, Wrt};
 use crate::ir::{Module, ValueId};
 use crate::surface::ast::{MemoryBound, Plain};
@@ -203,6 +204,19 @@ pub struct LoweredModule {
     pub names: Vec<Option<String>>,
     /// The origins of the values of called derivatives. The origin of any other value is its site.
     pub derived: BTreeMap<ValueId, Origin>,
+    /// Its calls of `einsum`, with those of inlined functions.
+    pub einsums: Vec<EinsumOrder>,
+}
+
+/// The order of the products of an `einsum`.
+#[derive(Clone, Debug)]
+pub struct EinsumOrder {
+    /// The text of the call: `ij,jk,kl->il`.
+    pub equation: String,
+    /// The order: `((ij,jk),kl)`.
+    pub order: String,
+    /// The number of multiplications.
+    pub multiplications: Result<Dim, Overflow>,
 }
 
 /// The origin of a value.
@@ -213,6 +227,17 @@ pub struct Origin {
     pub site: Site,
     /// Whether a derivative makes it.
     pub derivative: bool,
+}
+
+impl EinsumOrder {
+    /// The order in a call of the function, whose symbols stand for these dims.
+    pub(crate) fn substitute(&self, bindings: &Bindings) -> Self {
+        let multiplications = match &self.multiplications {
+            Ok(count) => count.substitute(bindings),
+            Err(overflow) => Err(*overflow),
+        };
+        Self { multiplications, ..self.clone() }
+    }
 }
 
 impl LoweredModule {

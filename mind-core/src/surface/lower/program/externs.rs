@@ -75,7 +75,13 @@ fn compile(item: &Extern, signature: &Signature) -> Result<Compiled, Box<Diag>> 
     }
     let sites: Vec<Site> = signature.inputs.iter().map(|input| input.site).chain([signature.site]).collect();
     let names = vec![None; sites.len()];
-    let source = LoweredModule { module: builder.finish([value]), sites, names, derived: BTreeMap::new() };
+    let source = LoweredModule {
+        module: builder.finish([value]),
+        sites,
+        names,
+        derived: BTreeMap::new(),
+        einsums: Vec::new(),
+    };
     Ok(Compiled { source, result: Structure::Value(result.clone()), updates: Vec::new(), seen: Vec::new() })
 }
 

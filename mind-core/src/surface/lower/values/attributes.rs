@@ -1,12 +1,13 @@
 //! Arguments that are attributes: lists of integers and dimensions, axes, flags.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::arithmetic::ReadLiterals;
 use super::expressions::Expressions;
 use super::literals::{LiteralId, LiteralKind};
 use super::{Lowered, Stop, Value, Word};
-use crate::diag::{Code, Diag};
+use crate::diag::{Code, Diag, Site};
 use crate::dim::Dim;
 use crate::ir::Padding;
 use crate::surface::ast::{ConstantKind, ExprId, NodeKind};
@@ -146,8 +147,16 @@ pub(crate) trait Attributes: ReadLiterals {
     /// `"h"`
     fn text_attribute(&self, expr: ExprId) -> Lowered<Arc<str>> {
         match &self.body()[expr].kind {
-            NodeKind::Text(text) => Ok(text.clone()),
+            NodeKind::Text(text) => Ok(text.value.clone()),
             _ => self.expected("a string such as `\"h\"`", expr),
+        }
+    }
+
+    /// The site of some bytes of a string.
+    fn part_of_text(&self, expr: ExprId, bytes: Range<usize>) -> Site {
+        match &self.body()[expr].kind {
+            NodeKind::Text(text) if !bytes.is_empty() => text.site(bytes),
+            _ => self.site(expr),
         }
     }
 
