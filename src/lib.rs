@@ -382,10 +382,12 @@
 //! | `neg` `abs` `sign` `maximum` `minimum` `fmax` `fmin` | elementwise, on all numbers; `fmax` and `fmin` ignore NaN |
 //! | `copysign(a, b)` | elementwise, on floats; `a` with the sign of `b` |
 //! | `reshape(x, [2, -1])`, `transpose(x, [1, 0])`, `x.T`, `x.mT`, `expand_dims`, `squeeze`, `broadcast_to` | change the shape or the order of axes; `x.mT` swaps the last two axes |
-//! | `x[0, 1..3, .., -1]`, `x[.., _]`, `slice(…)`, `gather(table, indices)` | parts of a tensor; `_` is a new axis of extent 1 |
+//! | `x[0, 1..3, .., -1]`, `x[.., _]`, `slice(…)`, `gather(table, indices)` | parts of a tensor; `_` is a new axis of extent 1. `x[a..b;2]` takes every second element, and `x[a..b;-2]` every second one back from the end of the range: `x[..;-1]` is reversed |
 //! | `take_along(x, indices, axis = 1)` | for each position of `indices`, the element of `x` at that position, with the index in place of the coordinate along the axis |
 //! | `concat([a, b], axis = 0)`, `stack([a, b], axis = 0)` | join any number of tensors along an axis, or along a new axis |
-//! | `pad(x, low = [1, 0], high = [1, 2])` | adds zeros around a tensor: along each axis `low` before and `high` after its elements |
+//! | `split(x, 3, axis = 0)`, `split(x, [2, 5], axis = 0)` | a tuple of parts along an axis: of equal extents, or between positions |
+//! | `tile(x, [2, 3])`, `repeat(x, 2, axis = 0)` | copies of the whole tensor along each axis; copies of each element along an axis |
+//! | `pad(x, low = [1, 0], high = [1, 2])` | adds zeros around a tensor: along each axis `low` before and `high` after its elements. `value = 1.0` adds another number, `interior = [0, 1]` adds it also between elements, and `mode` is `"edge"`, `"reflect"`, `"symmetric"` or `"wrap"`, as in NumPy |
 //! | `conv2d(x, f, strides = [1, 1], padding = same)` | convolves NHWC images with HWCF filters; padding `valid`, `same` or `[[t, b], [l, r]]` |
 //! | `iota(N)`, `iota([2, N], axis = 1)` | positions along an axis from 0, of `i64` |
 //! | `one_hot(indices, 10, dtype = f32)` | a new last axis with 1 at the position of each index and 0 elsewhere; an index out of range gives zeros |

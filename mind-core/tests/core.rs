@@ -4,6 +4,7 @@
 //! `cargo test -p mind-core --test core plans` runs one module. `linear` is a separate program because it counts the
 //! allocations of its process.
 
+mod arranging;
 mod batching;
 #[path = "../../tests/support/changes.rs"]
 mod changes;

@@ -188,3 +188,58 @@ fn a_rearranged_parameter_may_be_the_result() {
     assert_eq!(a, Tensor::from([[1, 4], [2, 5], [3, 6]]));
     assert_eq!((b, c, d), (Tensor::from([1, 2, 3, 4, 5, 6]), Tensor::from([2, 5]), x));
 }
+
+#[test]
+fn parts_copies_and_padding_are_of_symbolic_extents() {
+    mind! {
+        fn halves<N>(a: f32[N, 3], b: f32[N, 3]) -> (f32[N, 3], f32[N, 3]) {
+            split(concat([a, b], axis = 0), 2, axis = 0)
+        }
+        fn copies<N>(x: f32[N]) -> (f32[3 * N], f32[2 * N], f32[N * N]) {
+            (tile(x, [3]), repeat(x, 2, axis = 0), tile(x, [N]))
+        }
+        fn padded<N>(x: f32[N]) -> (f32[N + 3], f32[N + 2], f32[N + 3], f32[2 * N - 1]) {
+            let far = pad(x, [1], [2], mode = "wrap");
+            (pad(x, [1], [2], mode = "edge"), pad(x, [1], [1], value = 9.0), far, pad(x, [0], [0], interior = [1]))
+        }
+        fn back<N>(x: f32[N, 4]) -> (f32[N, 2], f32[4], f32[N, 4]) {
+            (x[..;-1, 1..4;-2], x[-1, ..;-1], stack([x[0, ..;-1]], axis = 0)[0] + 0.0 * x)
+        }
+    }
+    let (a, b) = (small_integers((2, Const), 1), small_integers((2, Const), 2));
+    assert_eq!(halves(&a, &b), (a, b));
+    let v = Tensor::from_fn_with((3,), |[i]| i as f32 + 1.0);
+    let (tiled, repeated, squared) = copies(&v);
+    assert_eq!(tiled.as_slice(), [1.0, 2.0, 3.0, 1.0, 2.0, 3.0, 1.0, 2.0, 3.0]);
+    assert_eq!(repeated.as_slice(), [1.0, 1.0, 2.0, 2.0, 3.0, 3.0]);
+    assert_eq!(squared.as_slice(), tiled.as_slice());
+    let (edge, value, far, between) = padded(&v);
+    assert_eq!(edge.as_slice(), [1.0, 1.0, 2.0, 3.0, 3.0, 3.0]);
+    assert_eq!(value.as_slice(), [9.0, 1.0, 2.0, 3.0, 9.0]);
+    assert_eq!(far.as_slice(), [3.0, 1.0, 2.0, 3.0, 1.0, 2.0]);
+    assert_eq!(between.as_slice(), [1.0, 0.0, 2.0, 0.0, 3.0]);
+    let m = Tensor::from_fn_with((2, Const::<4>), |[i, j]| (10 * i + j) as f32);
+    let (both, last, first) = back(&m);
+    assert_eq!(both.as_slice(), [13.0, 11.0, 3.0, 1.0]);
+    assert_eq!(last.as_slice(), [13.0, 12.0, 11.0, 10.0]);
+    assert_eq!(first.as_slice(), [3.0, 2.0, 1.0, 0.0, 3.0, 2.0, 1.0, 0.0]);
+}
+
+#[test]
+fn copies_and_padding_are_of_every_element_type() {
+    mind! {
+        fn truths(x: bool[2]) -> (bool[4], bool[4], bool[3], bool[2]) {
+            (tile(x, [2]), repeat(x, 2, axis = 0), pad(x, [0], [1], mode = "edge"), x[..;-1])
+        }
+        fn integers(x: i32[2]) -> (i32[4], i32[4], i32[3]) {
+            (pad(x, [1], [1], value = 7), pad(x, [1], [1], mode = "symmetric"), pad(x, [0], [0], interior = [1]))
+        }
+    }
+    let (tiled, repeated, edge, back) = truths(&Tensor::from([true, false]));
+    assert_eq!(tiled, Tensor::from([true, false, true, false]));
+    assert_eq!(repeated, Tensor::from([true, true, false, false]));
+    assert_eq!((edge, back), (Tensor::from([true, false, false]), Tensor::from([false, true])));
+    let (value, symmetric, between) = integers(&Tensor::from([1, 2]));
+    assert_eq!((value, symmetric), (Tensor::from([7, 1, 2, 7]), Tensor::from([1, 1, 2, 2])));
+    assert_eq!(between, Tensor::from([1, 0, 2]));
+}

@@ -379,13 +379,10 @@ const FUNCTIONS: &[(&[&str], Replacement)] = &[
     (&["dstack"], formula("concat({=0}, axis = 2)")),
     (&["append", "extend", "push"], Replacement::Words("write `concat([…, …])`")),
     (
-        &["split", "chunk", "array_split", "unstack", "unbind"],
-        Replacement::Words("take the parts one by one, as in `x[0..2]` and `x[2..4]`"),
+        &["chunk", "array_split", "unstack", "unbind"],
+        Replacement::Words("split along an axis, as in `split(…, 2, axis = 0)`"),
     ),
-    (
-        &["tile", "repeat", "repeat_interleave"],
-        Replacement::Words("broadcast instead: `broadcast_to(…, […])`, then `reshape` to merge axes"),
-    ),
+    (&["repeat_interleave"], Replacement::Named("repeat")),
     (&["flipud", "fliplr", "reverse"], Replacement::Words("give the axis: `flip(…, axis = 0)`")),
     (
         &["rotate"],

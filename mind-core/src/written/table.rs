@@ -625,11 +625,6 @@ pub(crate) const FUNCTIONS: &[WrittenFunction] = &[
         Op::Reorder(Reorder::ArgSort { axis: given.integer(0).unwrap_or(-1), descending: given.flag(1) })
     })
     .with(SORTING, 2),
-    WrittenFunction::of("pad", &["x", "low", "high"], |mut given| {
-        let (low, high) = (given.integers(0).unwrap_or_default(), given.integers(1).unwrap_or_default());
-        Op::Own(Own::Pad { low, high })
-    })
-    .with(&[AttributeForm::Integers, AttributeForm::Integers], 0),
     WrittenFunction::of("iota", &["shape", "axis"], |mut given| {
         let shape = given.dims(0);
         Op::Made(Made::Iota { shape, axis: given.integer(1).unwrap_or_default() })

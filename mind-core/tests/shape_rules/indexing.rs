@@ -102,7 +102,8 @@ fn all_of_an_axis() -> Vec<Subscript> {
     let mut all: Vec<_> = (-4..=4).map(Subscript::At).collect();
     for start in &bounds {
         for end in &bounds {
-            for step in [None, Some(-1), Some(0), Some(1), Some(2), Some(3)] {
+            // A range with a step below 0 is another operation on the range.
+            for step in [None, Some(0), Some(1), Some(2), Some(3)] {
                 if (start, end, step) != (&None, &None, None) {
                     all.push(range(*start, *end, step));
                 }

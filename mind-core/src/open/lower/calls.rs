@@ -6,7 +6,7 @@ use super::lowering::ExpressionLowering;
 use super::tensors::DTypeSource;
 use crate::diag::{Code, Diag, Site};
 use crate::dim::Dim;
-use crate::ir::Part;
+use crate::ir::{Part, Reorder};
 use crate::open::{Check, CheckKind, Contract, Demand, NodeId, Op, Spot, Subscript};
 use crate::surface::ast::{
     self, Argument, BinaryOp, Callee, ExprId, NodeKind, SubscriptKind, Transposed, new_axes,
@@ -23,6 +23,7 @@ use crate::surface::lower::values::literals::LiteralId;
 use crate::surface::lower::values::lower::Lower;
 use crate::surface::lower::values::tensors::Tensors;
 use crate::surface::lower::values::{Lowered, Stop, Value};
+use crate::ty::MAX_RANK;
 use crate::written::einsum::Term;
 use crate::written::{ExtentRef, expanded};
 
@@ -63,7 +64,7 @@ impl Operations for ExpressionLowering<'_> {
         let rank = term.letters();
         let contract = Contract {
             label: "operand of `einsum`".to_owned(),
-            pattern: format!("{rank} axes"),
+            pattern: axes_text(rank),
             demand: Demand::Fits { elements: Elements::Of(Takes::All), rank, open: false },
             others: Vec::new(),
         };
@@ -87,6 +88,76 @@ impl Operations for ExpressionLowering<'_> {
         let kind = CheckKind::Argument(contract.into());
         self.checks.push(Check { kind, node: other.tensor, text, site: other.site });
         Ok(())
+    }
+
+    fn extents_of_list(
+        &mut self,
+        given: &CallArguments,
+        (node, x): (NodeId, ExprId),
+        list: ExprId,
+        count: usize,
+    ) -> Lowered<Vec<Dim>> {
+        let contract = Contract {
+            label: format!("operand of `{}`", given.name),
+            pattern: format!("{}, as many as {} has numbers", axes_text(count), self.text(list)),
+            demand: Demand::Fits { elements: Elements::Of(Takes::All), rank: count, open: false },
+            others: Vec::new(),
+        };
+        let (text, site) = (self.text(x), self.site(list));
+        self.checks.push(Check { kind: CheckKind::Argument(contract.into()), node, text, site });
+        let axes = (0..).take(count);
+        Ok(axes.map(|axis| self.extent_symbol(given.name, node, ExtentRef::Axis(axis), x)).collect())
+    }
+
+    fn extents_from(
+        &mut self,
+        given: &CallArguments,
+        (node, x): (NodeId, ExprId),
+        axis: i64,
+    ) -> Lowered<(Vec<Dim>, Vec<Dim>)> {
+        let behind = self.from_last(given, axis)?;
+        self.extent_of(given, (node, x), axis)?;
+        let leading = self.extent_symbol(given.name, node, ExtentRef::Leading(behind), x);
+        let axes = axis..0;
+        let last = axes.map(|axis| self.extent_symbol(given.name, node, ExtentRef::Axis(axis), x));
+        Ok((vec![leading], last.collect()))
+    }
+
+    fn divides(
+        &mut self,
+        given: &CallArguments,
+        (node, x): (NodeId, ExprId),
+        axis: i64,
+        (_, whole): (&Dim, &Dim),
+        (count, at): (i64, ExprId),
+    ) -> Lowered<()> {
+        let axis = self.from_last(given, axis)?;
+        let mut others = Vec::new();
+        let extent = self.over_operands(whole, 1, &mut others);
+        let others = others.into_iter().map(|(node, x)| (node, self.text(x))).collect();
+        let name = format!("the largest multiple of {count}");
+        let contract = Contract {
+            label: "operand of `split`".to_owned(),
+            pattern: format!("an extent that is a multiple of {count}"),
+            demand: Demand::Extent { axis, name, extent },
+            others,
+        };
+        let (text, site) = (self.text(x), self.site(at));
+        self.checks.push(Check { kind: CheckKind::Argument(contract.into()), node, text, site });
+        Ok(())
+    }
+
+    fn part_of_axis(
+        &mut self,
+        given: &CallArguments,
+        (node, x): (NodeId, ExprId),
+        axis: i64,
+        (start, end): (Option<&Dim>, Option<&Dim>),
+        _: ExprId,
+    ) -> Lowered<NodeId> {
+        let range = Subscript::Range { start: start.cloned(), end: end.cloned(), step: None };
+        let spot = self.spot_of_call(given, &[x]);
+        Ok(self.emit(Op::Part(Part::Index { indices: along(axis, range) }), &[node], spot))
     }
 
     fn replaced(&mut self, _: ExprId, _: ExprId, expr: ExprId) -> Lowered<Value<NodeId>> {
@@ -128,7 +199,50 @@ impl Operations for ExpressionLowering<'_> {
     }
 }
 
+fn axes_text(count: usize) -> String {
+    if count == 1 { "1 axis".to_owned() } else { format!("{count} axes") }
+}
+
+/// The axis of the result that the subscript at a position takes. It is counted from the end if `..` is before it.
+fn axis_taken(subscripts: &[Subscript], at: usize) -> i64 {
+    let kept = |subscripts: &[Subscript]| {
+        let kept = subscripts.iter().filter(|part| matches!(part, Subscript::Range { .. })).count();
+        i64::try_from(kept).expect("a list of subscripts is short")
+    };
+    match subscripts[..at].contains(&Subscript::Rest) {
+        true => -kept(&subscripts[at..]),
+        false => kept(&subscripts[..at]),
+    }
+}
+
+/// The subscripts that take a range of one axis; a negative axis counts from the end.
+fn along(axis: i64, range: Subscript) -> Vec<Subscript> {
+    let whole = Subscript::Range { start: None, end: None, step: None };
+    let (axes, is_last) = (axis.unsigned_abs().min(MAX_RANK as u64) as usize, axis < 0);
+    let wholes = vec![whole; if is_last { axes - 1 } else { axes }];
+    match is_last {
+        true => [vec![Subscript::Rest, range], wholes].concat(),
+        false => [wholes, vec![range]].concat(),
+    }
+}
+
 impl ExpressionLowering<'_> {
+    /// A negative axis, counted from the last, which is 1. Returns an error for any other axis: what follows it is not
+    /// known.
+    fn from_last(&self, given: &CallArguments, axis: i64) -> Lowered<usize> {
+        let named = given.named().find(|(name, _)| *name == "axis");
+        let at = named.map_or(given.expr, |(_, argument)| argument);
+        match usize::try_from(axis.unsigned_abs()) {
+            Ok(behind) if axis < 0 && behind <= MAX_RANK => Ok(behind),
+            Ok(_) | Err(_) => {
+                let message =
+                    format!("`{}`: axis {axis} needs an operand of known rank in an expression", given.name);
+                let help = "count the axis from the end, as in `axis = -1`, or write a function";
+                Err(Diag::new(Code::E2003, self.site(at), message).help(help).into())
+            }
+        }
+    }
+
     pub(super) fn call(
         &mut self,
         callee: &Callee,
@@ -255,7 +369,8 @@ impl ExpressionLowering<'_> {
     ) -> Lowered<Value<NodeId>> {
         let operand = self.tensor(base, None)?;
         let spot = self.spot("index", expr, &[base]);
-        let (mut read, mut sites) = (Vec::new(), Vec::new());
+        // The ranges that are taken in reverse order, each with the size of its steps.
+        let (mut read, mut sites, mut reversed) = (Vec::new(), Vec::new(), Vec::new());
         for ast::Subscript { kind, site } in subscripts {
             let bound = |bound: Option<ExprId>| bound.map(|bound| self.bound_attribute(bound)).transpose();
             read.push(match *kind {
@@ -269,21 +384,38 @@ impl ExpressionLowering<'_> {
                         .map_err(|overflow| Diag::new(Code::E1008, *site, format!("`index`: {overflow}")))?;
                     Subscript::Range { start: Some(first), end: Some(end), step: None }
                 }
-                SubscriptKind::Range { start, end, step } => Subscript::Range {
-                    start: bound(start)?,
-                    end: bound(end)?,
-                    step: step.map(|step| self.integer_attribute(step)).transpose()?,
-                },
+                SubscriptKind::Range { start, end, step } => {
+                    let step = step.map(|step| self.integer_attribute(step)).transpose()?;
+                    let back = step.filter(|step| *step < 0);
+                    if let Some(step) = back {
+                        reversed.push((read.len(), step.saturating_abs()));
+                    }
+                    Subscript::Range {
+                        start: bound(start)?,
+                        end: bound(end)?,
+                        step: step.filter(|_| back.is_none()),
+                    }
+                }
             });
             sites.push((!matches!(kind, SubscriptKind::Rest)).then_some(*site));
         }
         let new = new_axes(subscripts);
         // If all axes are taken whole beside new axes, the operand needs no copy.
         let is_whole = !new.is_empty() && read.iter().all(|part| *part == Subscript::Rest);
+        let axes = reversed.into_iter().map(|(at, step)| (axis_taken(&read, at), step)).collect::<Vec<_>>();
         let index = Op::Part(Part::Index { indices: read });
         // Mistakes inside a template are reported at its call.
         let spot = if self.frames.is_empty() { spot.subscripts(&sites) } else { spot };
-        let taken = if is_whole { operand } else { self.emit(index, &[operand], spot) };
+        let mut taken = if is_whole { operand } else { self.emit(index, &[operand], spot) };
+        for (axis, step) in axes {
+            let spot = |lowering: &Self| lowering.spot("index", expr, &[base]);
+            taken = self.emit(Op::Reorder(Reorder::Flip { axis }), &[taken], spot(self));
+            if step != 1 {
+                let range = Subscript::Range { start: None, end: None, step: Some(step) };
+                let every = Op::Part(Part::Index { indices: along(axis, range) });
+                taken = self.emit(every, &[taken], spot(self));
+            }
+        }
         if new.is_empty() {
             return Ok(Value::Tensor(taken));
         }

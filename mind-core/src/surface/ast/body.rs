@@ -82,7 +82,7 @@ pub enum NodeKind {
     Number(Number),
     /// `true`, `false`: the value of a named argument.
     Bool(bool),
-    /// `"h"`: an argument of `inspect` or `einsum`.
+    /// `"h"`: an argument of `inspect`, `einsum` or `pad`.
     Text(WrittenText),
     /// A variable, a symbol, a constant, or a word such as `same`.
     Name(Ident),

@@ -209,7 +209,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads a number, or the string that `inspect` or `einsum` takes. A sign just before a number belongs to it, unless a postfix
+    /// Reads a number, or the string that `inspect`, `einsum` or `pad` takes. A sign just before a number belongs to it, unless a postfix
     /// form follows the number.
     fn literal(&mut self) -> Result<ParsedOperand, Diag> {
         let literal = self.take_literal().expect("the caller has seen the literal");
@@ -226,7 +226,7 @@ impl<'a> Parser<'a> {
         }
         let text = literal.to_string();
         if !negative
-            && ["inspect", "einsum"].iter().any(|name| self.is_in_call_of(name))
+            && ["inspect", "einsum", "pad"].iter().any(|name| self.is_in_call_of(name))
             && let syn::Lit::Str(text) = syn::Lit::new(literal.clone())
             && text.suffix().is_empty()
         {

@@ -57,6 +57,74 @@ impl Operations for BodyLowering<'_> {
         Err(diag.into())
     }
 
+    fn extents_of_list(
+        &mut self,
+        given: &CallArguments,
+        (value, x): LoweredOperand,
+        list: ExprId,
+        count: usize,
+    ) -> Lowered<Vec<Dim>> {
+        let ty = self.builder.ty(value);
+        if ty.rank() == count {
+            return Ok(ty.shape.to_vec());
+        }
+        let message = format!(
+            "`{}`: {} has length {count}, needed {}, a number for each axis: {} is {ty}",
+            given.name,
+            self.text(list),
+            ty.rank(),
+            self.text(x)
+        );
+        let code = if given.name == "pad" { Code::E4010 } else { Code::E3002 };
+        Err(Diag::new(code, self.site(list), message).into())
+    }
+
+    fn extents_from(
+        &mut self,
+        given: &CallArguments,
+        x: LoweredOperand,
+        axis: i64,
+    ) -> Lowered<(Vec<Dim>, Vec<Dim>)> {
+        let axis = self.axis_of(given, x, axis)?;
+        let shape = &self.builder.ty(x.0).shape;
+        Ok((shape[..axis].to_vec(), shape[axis..].to_vec()))
+    }
+
+    fn divides(
+        &mut self,
+        given: &CallArguments,
+        (value, x): LoweredOperand,
+        _: i64,
+        (extent, whole): (&Dim, &Dim),
+        (count, at): (i64, ExprId),
+    ) -> Lowered<()> {
+        if extent == whole {
+            return Ok(());
+        }
+        let (ty, is_known) = (self.builder.ty(value), extent.as_literal().is_some());
+        let not = if is_known { "is not" } else { "is not known to be" };
+        let message = format!(
+            "`{}`: extent {extent} {not} a multiple of {count}: {} is {ty}",
+            given.name,
+            self.text(x)
+        );
+        let help = "list the positions between the parts, as in `split(x, [2, 5], axis = 0)`";
+        Err(Diag::new(Code::E3003, self.site(at), message).help(help).into())
+    }
+
+    fn part_of_axis(
+        &mut self,
+        given: &CallArguments,
+        x: LoweredOperand,
+        axis: i64,
+        (start, end): (Option<&Dim>, Option<&Dim>),
+        at: ExprId,
+    ) -> Lowered<ValueId> {
+        let axis = self.axis_of(given, x, axis)?;
+        let spot = self.spot_of_call(given);
+        self.between(&spot, x, axis, (start, end), at)
+    }
+
     fn note_einsum(&mut self, order: EinsumOrder) {
         self.einsums.push(order);
     }
@@ -121,10 +189,8 @@ impl Operations for BodyLowering<'_> {
     }
 
     fn extent_of(&mut self, given: &CallArguments, x: LoweredOperand, axis: i64) -> Lowered<Dim> {
-        let shape = &self.builder.ty(x.0).shape;
-        let position = if axis < 0 { axis.saturating_add_unsigned(shape.len() as u64) } else { axis };
-        let extent = usize::try_from(position).ok().and_then(|position| shape.get(position)).cloned();
-        extent.ok_or_else(|| self.unresolved(given, &Unresolved::Axis(axis, shape.len()), &[x]))
+        let axis = self.axis_of(given, x, axis)?;
+        Ok(self.builder.ty(x.0).shape[axis].clone())
     }
 
     fn is_number(&mut self, _: BinaryOp, _: Site, value: &Value, _: ExprId) -> bool {
@@ -144,6 +210,14 @@ impl BodyLowering<'_> {
     fn spot_of_call(&self, given: &CallArguments) -> Spot {
         let spot = Spot::of(given.expr).label(given.name);
         given.attributes().fold(spot, |spot, (name, argument)| spot.attribute(name, self.site(argument)))
+    }
+
+    /// An axis as a position; a negative axis counts from the end.
+    fn axis_of(&self, given: &CallArguments, x: LoweredOperand, axis: i64) -> Lowered<usize> {
+        let rank = self.builder.ty(x.0).rank();
+        let position = if axis < 0 { axis.saturating_add_unsigned(rank as u64) } else { axis };
+        let position = usize::try_from(position).ok().filter(|position| *position < rank);
+        position.ok_or_else(|| self.unresolved(given, &Unresolved::Axis(axis, rank), &[x]))
     }
 
     /// The error for invalid attributes. Its site is the attribute.

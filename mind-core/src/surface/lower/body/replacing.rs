@@ -110,7 +110,7 @@ impl BodyLowering<'_> {
         let has_step =
             |subscript: &&Subscript| matches!(subscript.kind, SubscriptKind::Range { step: Some(_), .. });
         match subscripts.iter().find(has_step) {
-            Some(range) if taken.iter().any(|taken| taken.step != 1) => fault(
+            Some(range) if taken.iter().any(|taken| taken.step != 1 || taken.is_reversed) => fault(
                 Code::E4008,
                 range,
                 "has a step, and only consecutive elements can be replaced",

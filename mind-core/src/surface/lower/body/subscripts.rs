@@ -4,7 +4,7 @@ use super::lowering::{BodyLowering, LoweredOperand};
 use super::report::Spot;
 use crate::diag::{Code, Diag, Site};
 use crate::dim::{Dim, Overflow};
-use crate::ir::{Op, Rows, Slice, ValueId};
+use crate::ir::{Op, Reorder, Rows, Slice, ValueId};
 use crate::surface::ast::{ExprId, Subscript, SubscriptKind, new_axes};
 use crate::surface::lower::builtins::foreign::ForeignNames;
 use crate::surface::lower::declarations::structure::Structure;
@@ -31,6 +31,8 @@ pub(super) struct Taken {
     pub(super) start: Dim,
     pub(super) end: Dim,
     pub(super) step: i64,
+    /// Whether the elements are in reverse order: from the end of the range, in steps back.
+    pub(super) is_reversed: bool,
     /// Whether it is an index, which drops the axis.
     index: bool,
     /// The position of the first element, if the program computes it. `start` is then 0.
@@ -40,12 +42,13 @@ pub(super) struct Taken {
 impl Taken {
     /// All elements of an axis.
     pub(super) fn whole(extent: &Dim) -> Self {
-        Self { start: Dim::ZERO, end: extent.clone(), step: 1, index: false, from: None }
+        Self { start: Dim::ZERO, end: extent.clone(), step: 1, is_reversed: false, index: false, from: None }
     }
 
     /// Whether it is all of an axis of this extent.
     pub(super) fn is_whole(&self, extent: &Dim) -> bool {
-        self.from.is_none() && self.start == Dim::ZERO && self.end == *extent && self.step == 1
+        let is_all = self.start == Dim::ZERO && self.end == *extent && self.step == 1;
+        self.from.is_none() && is_all && !self.is_reversed
     }
 }
 
@@ -119,7 +122,11 @@ impl BodyLowering<'_> {
     }
 
     /// Emits the elements taken from each axis of a tensor.
-    fn part(&mut self, spot: &Spot, operand: LoweredOperand, taken: Vec<Taken>) -> Lowered<ValueId> {
+    fn part(&mut self, spot: &Spot, operand: LoweredOperand, mut taken: Vec<Taken>) -> Lowered<ValueId> {
+        let mut operand = operand;
+        if taken.iter().any(|taken| taken.is_reversed) {
+            operand.0 = self.reversed(spot, operand, &mut taken)?;
+        }
         let shape = self.builder.ty(operand.0).shape.clone();
         let computed = taken.iter().enumerate().filter_map(|(axis, taken)| {
             // The start is 0, so the end is the number of elements.
@@ -141,6 +148,56 @@ impl BodyLowering<'_> {
         }
         let (_, dropped) = slice_of(taken.into_iter());
         self.emit_each(spot, squeeze(dropped).into_iter().collect(), vec![(value, operand.1)])
+    }
+
+    /// Emits the ranges that are taken in reverse order, reversed. What is left to take of them is every step.
+    fn reversed(&mut self, spot: &Spot, operand: LoweredOperand, taken: &mut [Taken]) -> Lowered<ValueId> {
+        let shape = self.builder.ty(operand.0).shape.clone();
+        let range = |(taken, extent): (&Taken, &Dim)| match taken.is_reversed {
+            true => Taken { step: 1, is_reversed: false, ..taken.clone() },
+            false => Taken::whole(extent),
+        };
+        let (slice, _) = slice_of(taken.iter().zip(shape.iter()).map(range));
+        let mut value = self.emit_each(spot, part(slice, Vec::new(), &shape), vec![operand])?;
+        for (axis, taken) in taken.iter_mut().enumerate().filter(|(_, taken)| taken.is_reversed) {
+            let flip = Reorder::Flip { axis: i64::try_from(axis).expect("a rank is at most 8") };
+            value = self.emit(spot, Op::Reorder(flip), &[(value, operand.1)])?;
+            let end = self.builder.ty(value).shape[axis].clone();
+            *taken = Taken { start: Dim::ZERO, end, is_reversed: false, ..taken.clone() };
+        }
+        Ok(value)
+    }
+
+    /// Emits the part between two positions of an axis. Returns an error if they are outside of it, or if it is empty.
+    pub(super) fn between(
+        &mut self,
+        spot: &Spot,
+        operand: LoweredOperand,
+        axis: usize,
+        (start, end): (Option<&Dim>, Option<&Dim>),
+        at: ExprId,
+    ) -> Lowered<ValueId> {
+        let ty = self.builder.ty(operand.0);
+        let (shape, extent) = (ty.shape.clone(), ty.shape[axis].clone());
+        let bound = |bound: Option<&Dim>, default: &Dim| {
+            bound.map_or_else(|| default.clone(), |bound| from_end(bound, &extent))
+        };
+        let (start, end) = (bound(start, &Dim::ZERO), bound(end, &extent));
+        let of = Indexed { operand, axes: shape.to_vec(), ty: ty.to_string() };
+        let fault = |code, problem: String| {
+            let diag = self.bound_fault((code, problem, None), &of, axis, self.body[at].site);
+            Err(diag.map(|diag| Diag { message: diag.message.replacen("`index`", "`split`", 1), ..diag }))
+        };
+        if let Some(outside) = [&start, &end].into_iter().find(|at| below_zero(at) || above(at, &extent)) {
+            let problem = format!("position {outside} is outside dimension {axis} of extent {extent}");
+            return fault(Code::E3011, problem);
+        }
+        if end.at_most(&start) {
+            return fault(Code::E3006, format!("{start}..{end} in dimension {axis} is empty"));
+        }
+        let mut taken: Vec<Taken> = shape.iter().map(Taken::whole).collect();
+        (taken[axis].start, taken[axis].end) = (start, end);
+        self.part(spot, operand, taken)
     }
 
     /// Emits `count` elements along an axis, from a position that the program computes.
@@ -229,7 +286,7 @@ impl BodyLowering<'_> {
             return Err(self.bound_fault((Code::E3011, problem, Some(end.to_owned())), of, axis, site));
         }
         let end = start.add_literal(1).map_err(|overflow| self.overflow(overflow, site))?;
-        Ok(Taken { start, end, step: 1, index: true, from: None })
+        Ok(Taken { start, end, step: 1, is_reversed: false, index: true, from: None })
     }
 
     fn range(
@@ -240,7 +297,7 @@ impl BodyLowering<'_> {
         written: (Option<ExprId>, Option<ExprId>, Option<ExprId>),
     ) -> Lowered<Taken> {
         let (start, end, step) = written;
-        let (operand, extent) = (of.operand, &of.axes[axis]);
+        let extent = &of.axes[axis];
         let bound = |bound: Option<ExprId>, default: &Dim| match bound {
             None => Ok(default.clone()),
             Some(bound) => {
@@ -283,24 +340,24 @@ impl BodyLowering<'_> {
             let help = help.filter(|_| is_plain);
             return Err(self.bound_fault((Code::E3006, problem, help), of, axis, site));
         }
-        let step = match step {
-            None => 1,
+        let (step, is_reversed) = match step {
+            None => (1, false),
             Some(step) => {
                 let value = self.integer_attribute(step)?;
-                if value < 1 {
-                    let problem = format!("step {value} in dimension {axis}, needed at least 1");
-                    let site = self.body[step].site;
-                    let text = self.operand_text(operand.1);
-                    let help = match value {
-                        0 => "remove the step, or write `1`".to_owned(),
-                        _ => format!("list the indices in the wanted order, as in `gather({text}, […])`"),
-                    };
-                    return Err(self.bound_fault((Code::E4008, problem, Some(help)), of, axis, site));
+                if value == 0 {
+                    let problem = format!("step 0 in dimension {axis}, needed at least 1");
+                    let help = Some("remove the step, or write `1`".to_owned());
+                    return Err(self.bound_fault(
+                        (Code::E4008, problem, help),
+                        of,
+                        axis,
+                        self.body[step].site,
+                    ));
                 }
-                value
+                (value.saturating_abs(), value < 0)
             }
         };
-        Ok(Taken { start, end, step, index: false, from: None })
+        Ok(Taken { start, end, step, is_reversed, index: false, from: None })
     }
 
     /// `start ..+ count`

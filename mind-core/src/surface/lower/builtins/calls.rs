@@ -1,6 +1,7 @@
 //! Calls of the functions of the language, as read in functions and in expressions.
 
 use super::arguments::match_arguments;
+use super::arranging::{Arranging, Fill, Mode, Padding};
 use super::einsum::CALL;
 use super::foreign::ForeignNames;
 use super::{Builtin, BuiltinFunction, find};
@@ -34,6 +35,8 @@ pub(crate) enum BuiltinCall {
     Extent { x: ExprId, axis: i64 },
     /// `replace(x[i], value)`
     Replace { part: ExprId, value: ExprId },
+    /// `tile`, `repeat`, `split` or `pad`
+    Arranged { x: ExprId, arranging: Arranging },
     /// `einsum("ij,jk->ik", x, w)`
     Einsum { equation: ExprId, operands: Vec<ExprId> },
 }
@@ -57,6 +60,7 @@ impl BuiltinCall {
             | Self::Full { .. }
             | Self::Extent { .. }
             | Self::Replace { .. }
+            | Self::Arranged { .. }
             | Self::Einsum { .. } => None,
         }
     }
@@ -172,6 +176,30 @@ pub(crate) trait ReadCalls: Attributes + ForeignNames {
             BuiltinFunction::Replace => {
                 return Ok(BuiltinCall::Replace { part: x, value: given.required(1) });
             }
+            BuiltinFunction::Tile => {
+                let at = given.required(1);
+                let counts = self.dims_attribute(at)?;
+                return Ok(BuiltinCall::Arranged { x, arranging: Arranging::Tile { counts, at } });
+            }
+            BuiltinFunction::Repeat => {
+                let (at, axis) = (given.required(1), self.integer_attribute(given.required(2))?);
+                let count = self.dim_attribute(at)?;
+                return Ok(BuiltinCall::Arranged { x, arranging: Arranging::Repeat { count, at, axis } });
+            }
+            BuiltinFunction::Split => {
+                let (at, axis) = (given.required(1), self.integer_attribute(given.required(2))?);
+                let is_list =
+                    matches!(self.value(at), Value::Literal(id) if self.literals().elements(*id).is_some());
+                let arranging = match is_list {
+                    true => Arranging::Between { bounds: self.bounds_attribute(at)?, at, axis },
+                    false => Arranging::Parts { count: self.integer_attribute(at)?, at, axis },
+                };
+                return Ok(BuiltinCall::Arranged { x, arranging });
+            }
+            BuiltinFunction::Pad => {
+                let arranging = Arranging::Pad(self.padding_of(given)?);
+                return Ok(BuiltinCall::Arranged { x, arranging });
+            }
             BuiltinFunction::Einsum => unreachable!("its arguments are read without formals"),
             BuiltinFunction::OneHot => {
                 let count = self.dim_attribute(given.required(1))?;
@@ -190,6 +218,41 @@ pub(crate) trait ReadCalls: Attributes + ForeignNames {
             BuiltinFunction::OnesLike => (Op::Own(Own::FilledLike { one: true }), vec![x]),
         };
         Ok(BuiltinCall::Operation(op, operands))
+    }
+
+    /// The arguments of `pad` after the tensor.
+    fn padding_of(&self, given: &CallArguments) -> Lowered<Padding> {
+        let at = [1, 2].map(|position| given.required(position));
+        let sides = [self.integers_attribute(at[0])?, self.integers_attribute(at[1])?];
+        let [mode, value, interior] = [3, 4, 5].map(|position| given.arguments[position]);
+        let fill = match (mode, value) {
+            (None, None) => Fill::Zeros,
+            (None, Some(value)) => Fill::Value(value),
+            (Some(at), value) => {
+                let name = self.text_attribute(at)?;
+                match (Mode::of(&name), value) {
+                    (Some(mode), None) => Fill::Mode(mode),
+                    (Some(_), Some(value)) => {
+                        let message = format!("`pad`: `{name}` takes no value");
+                        return Err(Diag::new(Code::E4010, self.site(value), message)
+                            .help("remove it")
+                            .into());
+                    }
+                    (None, None) if *name == *"constant" => Fill::Zeros,
+                    (None, Some(value)) if *name == *"constant" => Fill::Value(value),
+                    (None, _) => {
+                        const MODES: &str = "`constant`, `edge`, `reflect`, `symmetric` or `wrap`";
+                        let message = format!("`pad`: the mode is `{name}`, needed {MODES}");
+                        return Err(Diag::new(Code::E4010, self.site(at), message).into());
+                    }
+                }
+            }
+        };
+        let interior = match interior {
+            Some(at) => Some((self.integers_attribute(at)?, at)),
+            None => None,
+        };
+        Ok(Padding { sides, interior, fill, at })
     }
 
     /// Separates the equation of an einsum from the operands.

@@ -2,6 +2,7 @@
 //! libraries.
 
 pub(crate) mod arguments;
+pub(crate) mod arranging;
 pub(crate) mod calls;
 pub(crate) mod einsum;
 pub(crate) mod foreign;
@@ -46,6 +47,10 @@ pub(crate) enum BuiltinFunction {
     Extent,
     OneHot,
     Replace,
+    Tile,
+    Repeat,
+    Split,
+    Pad,
     /// `einsum`, which takes any number of operands.
     Einsum,
 }
@@ -66,6 +71,10 @@ const LITERALS: &[Builtin] = &[
 const COMPOSITES: &[Builtin] = &[
     builtin("one_hot", &["indices", "n", "dtype"], 2, BuiltinFunction::OneHot),
     builtin("replace", &["part", "value"], 2, BuiltinFunction::Replace),
+    builtin("tile", &["x", "counts"], 2, BuiltinFunction::Tile),
+    builtin("repeat", &["x", "count", "axis"], 3, BuiltinFunction::Repeat),
+    builtin("split", &["x", "parts", "axis"], 3, BuiltinFunction::Split),
+    builtin("pad", &["x", "low", "high", "mode", "value", "interior"], 3, BuiltinFunction::Pad),
     builtin("einsum", &["equation", "x"], 2, BuiltinFunction::Einsum),
 ];
 

@@ -2,6 +2,7 @@
 //! of operations, and structs are taken field by field.
 
 use super::Builtin;
+use super::arranging::arranged;
 use super::calls::{BuiltinCall, CallArguments, ReadCalls};
 use super::einsum::{NamedAxis, einsum};
 use crate::diag::{Code, Diag, Site};
@@ -72,6 +73,44 @@ pub(crate) trait Operations: ReadCalls + Tensors {
 
     /// Notes the order of the products of an einsum.
     fn note_einsum(&mut self, _order: EinsumOrder) {}
+
+    /// The extents of a tensor that has as many axes as the list of an argument. Returns an error, or emits a check, if
+    /// it has another rank.
+    fn extents_of_list(
+        &mut self,
+        given: &CallArguments,
+        x: (Self::Tensor, ExprId),
+        list: ExprId,
+        count: usize,
+    ) -> Lowered<Vec<Dim>>;
+
+    /// The extents before an axis, and those from the axis on. Returns an error if it is not known which these are.
+    fn extents_from(
+        &mut self,
+        given: &CallArguments,
+        x: (Self::Tensor, ExprId),
+        axis: i64,
+    ) -> Lowered<(Vec<Dim>, Vec<Dim>)>;
+
+    /// Requires that a number of parts divides an extent. The extents are that of the axis, and that of all parts.
+    fn divides(
+        &mut self,
+        given: &CallArguments,
+        x: (Self::Tensor, ExprId),
+        axis: i64,
+        extents: (&Dim, &Dim),
+        parts: (i64, ExprId),
+    ) -> Lowered<()>;
+
+    /// The part of a tensor between two positions of an axis; without a position, from the start or to the end.
+    fn part_of_axis(
+        &mut self,
+        given: &CallArguments,
+        x: (Self::Tensor, ExprId),
+        axis: i64,
+        bounds: (Option<&Dim>, Option<&Dim>),
+        at: ExprId,
+    ) -> Lowered<Self::Tensor>;
 
     /// Whether a value beside a struct is a single number. Emits a check if that is not known.
     fn is_number(&mut self, op: BinaryOp, operator: Site, value: &Value<Self::Tensor>, expr: ExprId) -> bool;
@@ -245,6 +284,7 @@ pub(crate) trait Operations: ReadCalls + Tensors {
                 Ok(Value::Literal(self.literals_mut().dim(extent, expr)))
             }
             BuiltinCall::Replace { part, value } => self.replaced(part, value, expr),
+            BuiltinCall::Arranged { x, arranging } => arranged(self, given, x, arranging),
             BuiltinCall::Einsum { equation, operands } => einsum(self, given, equation, &operands),
             BuiltinCall::Composite(steps, of) => {
                 let mut values =
