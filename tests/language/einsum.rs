@@ -162,6 +162,31 @@ fn leading_axes_are_aligned_at_the_last_one() {
 }
 
 #[test]
+fn matrices_may_lie_across_the_batch() {
+    mind! {
+        fn update(x: f32[9, 7, 5], y: f32[8, 7, 5]) -> f32[9, 8, 5] { einsum("ikc,jkc->ijc", x, y) }
+        fn across(x: f32[9, 8], y: f32[8, 9]) -> f32 { einsum("ij,ji->", x, y) }
+        fn gate(x: f32[2, 3], y: f32[40, 3, 20]) -> f32[40, 2, 20] { einsum("ab,cbd->cad", x, y) }
+    }
+    let number = |at: usize| (at * 7 % 11) as f32 - 5.0;
+    let (x, y) = (
+        Tensor::from_fn(|[i, k, c]| number(i * 35 + k * 5 + c)),
+        Tensor::from_fn(|[j, k, c]| number(j * 36 + k * 5 + c)),
+    );
+    let expected = |[i, j, c]: [usize; 3]| (0..7).map(|k| x[[i, k, c]] * y[[j, k, c]]).sum::<f32>();
+    assert_eq!(update(&x, &y), Tensor::from_fn(expected));
+    let (x, y) =
+        (Tensor::from_fn(|[i, j]| number(i * 8 + j)), Tensor::from_fn(|[j, i]| number(3 * j + 2 * i)));
+    assert_eq!(across(&x, &y), sum([9, 8], |i, j| x[[i, j]] * y[[j, i]]));
+    let (x, y) = (
+        Tensor::from_fn(|[a, b]| number(a + 2 * b)),
+        Tensor::from_fn(|[c, b, d]| number(c * 60 + b * 20 + d)),
+    );
+    let expected = |[c, a, d]: [usize; 3]| (0..3).map(|b| x[[a, b]] * y[[c, b, d]]).sum::<f32>();
+    assert_eq!(gate(&x, &y), Tensor::from_fn(expected));
+}
+
+#[test]
 fn einsum_works_on_rust_variables() {
     let (x, w) = (small_integers((5, 3), 1), small_integers((3, 4), 2));
     let product: Tensor<f32, (usize, usize)> = mind!(einsum("ij,jk->ki", x, w)).into();

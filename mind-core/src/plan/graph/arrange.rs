@@ -435,7 +435,7 @@ impl<'m> Arranger<'m> {
     }
 
     fn matmul(&mut self, value: ValueId, inst: &Inst) -> View {
-        let [lhs, rhs] = [0, 1].map(|position| self.in_memory(inst.operands[position]));
+        let [lhs, rhs] = [0, 1].map(|position| self.matrices(inst.operands[position]));
         let batch = inst.ty.shape[..inst.ty.rank() - 2].to_vec();
         let batched = |view: &View| {
             let matrix = view.shape[view.shape.rank() - 2..].iter();
@@ -443,6 +443,20 @@ impl<'m> Arranger<'m> {
         };
         let (lhs, rhs) = (batched(&lhs), batched(&rhs));
         self.product(value, inst, lhs, rhs, batch)
+    }
+
+    /// A view of matrices in memory. If only an axis of the batch is contiguous, they are copied: a product would read
+    /// each element from another line of the cache.
+    fn matrices(&mut self, value: ValueId) -> View {
+        let view = self.in_memory(value);
+        let is_contiguous = |axis: usize| view.strides[axis].is_one() && !view.shape[axis].is_one();
+        let matrix = view.shape.rank() - 2;
+        let is_batch = (0..matrix).any(is_contiguous);
+        let has_matrices = view.shape[matrix..].iter().all(|extent| !extent.is_one());
+        match is_batch && has_matrices && !(matrix..matrix + 2).any(is_contiguous) {
+            true => self.copied(value, &view),
+            false => view,
+        }
     }
 
     fn product(&mut self, value: ValueId, inst: &Inst, lhs: View, rhs: View, batch: Vec<Dim>) -> View {

@@ -272,6 +272,13 @@ impl Making<'_> {
         let (in_a, in_b) = (a.set(), b.set());
         let inner = in_a.common(in_b).without(needed);
         let alone = [in_a.without(in_b), in_b.without(in_a)];
+        let is_sum_of_all = in_a == inner && in_b == inner;
+        if is_sum_of_all && a.indices != b.indices {
+            // Copying one operand in the order of the other is faster than reading it across memory.
+            let groups = [a.indices.clone()];
+            let parts = [self.grouped(a, &groups)?, self.grouped(b, &groups)?];
+            return Ok(Value { at: self.push(Op::Product(Product::Dot), &parts), indices: Vec::new() });
+        }
         if inner.is_empty() || alone.iter().all(|alone| alone.is_empty()) {
             let order = match output.filter(|_| inner.is_empty()) {
                 Some(output) => output.to_vec(),
@@ -333,13 +340,21 @@ impl Making<'_> {
         };
         let [first, second] = [a, b].map(|value| value.those(inner));
         let inner = if copied(&second) < copied(&first) { second } else { first };
-        // The rows and columns: neighbouring axes are merged. If there are several runs of them, the longest is merged,
-        // and the others are batch axes that the other operand lacks, unless matrices would be too small.
+        // The rows and columns: neighbouring axes are merged. If there are several runs of them, the one that is
+        // contiguous in memory, or else the longest, is merged. The others are batch axes that the other operand lacks,
+        // unless matrices would be too small.
         let mut sides = [0, 1].map(|side| {
             let value = &operands[side];
             let runs = value.runs(alone[side]);
-            let size = |run: &&Vec<Index>| self.size(run);
-            let longest = runs.iter().max_by(|a, b| size(a).total_cmp(&size(b))).cloned().unwrap_or_default();
+            let rank = |run: &Vec<Index>| {
+                let size = self.size(run);
+                (size >= FEW && run.last() == value.indices.last(), size)
+            };
+            let by_rank = |a: &&Vec<Index>, b: &&Vec<Index>| {
+                let (a, b) = (rank(a), rank(b));
+                a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+            };
+            let longest = runs.iter().max_by(by_rank).cloned().unwrap_or_default();
             let is_read_in_place = runs.len() > 1 && value.has_run(&inner) && self.size(&longest) >= FEW;
             let merged = if is_read_in_place { longest } else { in_output_order(value.those(alone[side])) };
             let extra = value.those(alone[side]);
@@ -405,10 +420,17 @@ impl Making<'_> {
             let axes: Vec<usize> = (0..merged.len()).map(axis).collect();
             self.transposed(at, &axes)
         } else {
-            let at = self.ordered(value, &order).at;
-            let merged: Vec<Vec<Index>> = merged.into_iter().cloned().collect();
-            let shape = Extents::Written(self.shape(&merged)?);
-            self.push(Op::Arrange(Arrange::Reshape { shape }), &[at])
+            // The last axis stays last, so that neighbours in memory are copied together.
+            let last = value.indices.last();
+            let mut placed: Vec<usize> = (0..merged.len()).collect();
+            placed.sort_by_key(|at| last.is_some_and(|last| merged[*at].contains(last)));
+            let copied: Vec<Vec<Index>> = placed.iter().map(|at| merged[*at].clone()).collect();
+            let at = self.ordered(value, &copied.concat()).at;
+            let shape = Extents::Written(self.shape(&copied)?);
+            let at = self.push(Op::Arrange(Arrange::Reshape { shape }), &[at]);
+            let axis = |group| placed.iter().position(|at| *at == group).expect("each group has a place");
+            let axes: Vec<usize> = (0..merged.len()).map(axis).collect();
+            self.transposed(at, &axes)
         };
         let ones: Vec<i64> = groups
             .iter()
