@@ -63,6 +63,9 @@ impl Map {
     /// The function that chooses between two values by truth values.
     pub const SELECTION: Self = Self::Where;
 
+    /// The product of elements.
+    pub const PRODUCT: Self = Self::Mul;
+
     /// The function of a copy, which returns its operand.
     pub const COPY: Self = Self::StopGradient;
 

@@ -21,6 +21,13 @@ rows! {
     Reorder::ArgSort { .. } => ARG_SORT,
 }
 
+impl Reorder {
+    /// The elements along an axis in reverse order.
+    pub(crate) const fn reversed(axis: i64) -> Self {
+        Self::Flip { axis }
+    }
+}
+
 /// `Flip(x; axis)`: the elements along an axis in reverse order; an extension.
 ///
 /// - **Shape**: the operand's.

@@ -32,7 +32,10 @@ pub(crate) use extents::{ExtentRef, extent_symbol};
 pub(crate) use resolve::Unresolved;
 pub(crate) use rows::WorkKind;
 pub use rows::{Axes, TypedOperands};
-pub(crate) use table::{FUNCTIONS, each, expanded, part, permuted_by, resolve, rule, spread, squeeze};
+pub(crate) use table::{
+    FUNCTIONS, each, expanded, part, permuted_by, reshaped_to, resolve, rule, sliced_by, spread, squeeze,
+    squeezed, summed,
+};
 pub use table::{check_text, kernel_text, rule_text};
 
 macro_rules! ids {

@@ -678,6 +678,26 @@ pub(crate) fn expanded(axes: Vec<i64>) -> Op {
     Op::Arrange(Arrange::ExpandDims { axes })
 }
 
+/// `reshape(x, shape)`
+pub(crate) fn reshaped_to(shape: Vec<Dim>) -> Op {
+    Op::Arrange(Arrange::Reshape { shape: Extents::Written(shape) })
+}
+
+/// `squeeze(x, axes)`
+pub(crate) fn squeezed(axes: Vec<i64>) -> Op {
+    Op::Arrange(Arrange::Squeeze { axes: Some(axes) })
+}
+
+/// `slice(x, starts, ends, steps)`
+pub(crate) fn sliced_by(slice: Slice) -> Op {
+    Op::Part(Part::Slice(slice.into()))
+}
+
+/// `sum(x, axes)`
+pub(crate) fn summed(axes: Vec<i64>) -> Op {
+    Op::Reduce(Reduce::Sum, Reduction { axes: Some(axes), keepdims: false })
+}
+
 /// `full(shape, x)` for a tensor `x`: `x` broadcast to a shape.
 pub(crate) fn spread(shape: Vec<Dim>) -> Op {
     Op::Arrange(Arrange::BroadcastTo { shape: Extents::Written(shape) })

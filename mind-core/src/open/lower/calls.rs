@@ -115,7 +115,7 @@ impl Operations for ExpressionLowering<'_> {
         (node, x): (NodeId, ExprId),
         axis: i64,
     ) -> Lowered<(Vec<Dim>, Vec<Dim>)> {
-        let behind = self.from_last(given, axis)?;
+        let behind = self.counted_from_end(given, axis)?;
         self.extent_of(given, (node, x), axis)?;
         let leading = self.extent_symbol(given.name, node, ExtentRef::Leading(behind), x);
         let axes = axis..0;
@@ -131,7 +131,7 @@ impl Operations for ExpressionLowering<'_> {
         (_, whole): (&Dim, &Dim),
         (count, at): (i64, ExprId),
     ) -> Lowered<()> {
-        let axis = self.from_last(given, axis)?;
+        let axis = self.counted_from_end(given, axis)?;
         let mut others = Vec::new();
         let extent = self.over_operands(whole, 1, &mut others);
         let others = others.into_iter().map(|(node, x)| (node, self.text(x))).collect();
@@ -229,7 +229,7 @@ fn along(axis: i64, range: Subscript) -> Vec<Subscript> {
 impl ExpressionLowering<'_> {
     /// A negative axis, counted from the last, which is 1. Returns an error for any other axis: what follows it is not
     /// known.
-    fn from_last(&self, given: &CallArguments, axis: i64) -> Lowered<usize> {
+    fn counted_from_end(&self, given: &CallArguments, axis: i64) -> Lowered<usize> {
         let named = given.named().find(|(name, _)| *name == "axis");
         let at = named.map_or(given.expr, |(_, argument)| argument);
         match usize::try_from(axis.unsigned_abs()) {
@@ -409,7 +409,7 @@ impl ExpressionLowering<'_> {
         let mut taken = if is_whole { operand } else { self.emit(index, &[operand], spot) };
         for (axis, step) in axes {
             let spot = |lowering: &Self| lowering.spot("index", expr, &[base]);
-            taken = self.emit(Op::Reorder(Reorder::Flip { axis }), &[taken], spot(self));
+            taken = self.emit(Op::Reorder(Reorder::reversed(axis)), &[taken], spot(self));
             if step != 1 {
                 let range = Subscript::Range { start: None, end: None, step: Some(step) };
                 let every = Op::Part(Part::Index { indices: along(axis, range) });

@@ -13,11 +13,13 @@ use super::{
 };
 use crate::{
     dim::{Bindings, Dim, Overflow},
-    ir::{Arrange, Made, Part, Product, Reduction, Slice},
+    ir::{Made, Slice},
     map::Map,
-    reduce::Reduce,
     ty::MAX_RANK,
-    written::{CompositeOp, Extents, Op, Own, Permutation, resolve::position},
+    written::{
+        CompositeOp, Op, Own, Permutation, expanded, permuted_by, reshaped_to, resolve::position, sliced_by,
+        squeezed, summed,
+    },
 };
 
 /// The extent that a symbol counts as when the order is chosen.
@@ -173,7 +175,7 @@ impl Making<'_> {
         }
         if !operand.broadcast.is_empty() {
             let axes = operand.broadcast.iter().copied().map(position).collect();
-            value.at = self.push(Op::Arrange(Arrange::Squeeze { axes: Some(axes) }), &[at]);
+            value.at = self.push(squeezed(axes), &[at]);
         }
         while let Some((first, second)) = repeated(&value.indices) {
             value = self.diagonal(value, first, second)?;
@@ -200,11 +202,11 @@ impl Making<'_> {
             shape
         };
         let shape = square(Dim::literal(count * count));
-        let at = self.push(Op::Arrange(Arrange::Reshape { shape: Extents::Written(shape.clone()) }), &[at]);
+        let at = self.push(reshaped_to(shape.clone()), &[at]);
         let mut steps = vec![1; shape.len()];
         steps[first] = count.checked_add(1).ok_or(Overflow::Range)?;
         let slice = Slice { starts: vec![Dim::ZERO; shape.len()], ends: shape, steps };
-        Ok(Value { at: self.push(Op::Part(Part::Slice(slice.into())), &[at]), indices })
+        Ok(Value { at: self.push(sliced_by(slice), &[at]), indices })
     }
 
     /// The diagonal of two axes of unknown extent: the sum of one of them, where the rest is 0.
@@ -214,17 +216,13 @@ impl Making<'_> {
             let iota = Op::Made(Made::Iota { shape: vec![extent.clone()], axis: 0 });
             let at = making.push(iota, &[]);
             let behind: Vec<i64> = (1..rank - axis).map(position).collect();
-            if behind.is_empty() {
-                at
-            } else {
-                making.push(Op::Arrange(Arrange::ExpandDims { axes: behind }), &[at])
-            }
+            if behind.is_empty() { at } else { making.push(expanded(behind), &[at]) }
         };
         let pair = [positions(self, first), positions(self, second)];
         let mask = self.push(Op::Map(Map::Eq), &pair);
         let zeros = self.push(Op::Own(Own::FilledLike { one: false }), &[value.at]);
         let chosen = self.push(Op::Map(Map::SELECTION), &[mask, value.at, zeros]);
-        self.push(sum(vec![position(second)]), &[chosen])
+        self.push(summed(vec![position(second)]), &[chosen])
     }
 
     /// A value summed over the indices that nothing needs.
@@ -241,7 +239,7 @@ impl Making<'_> {
             return value;
         }
         let indices = value.indices.iter().copied().filter(|index| !is_summed(index)).collect();
-        Value { at: self.push(sum(axes), &[value.at]), indices }
+        Value { at: self.push(summed(axes), &[value.at]), indices }
     }
 
     fn transposed(&mut self, at: usize, axes: &[usize]) -> usize {
@@ -249,7 +247,7 @@ impl Making<'_> {
             return at;
         }
         let permutation = Permutation::Written(axes.iter().copied().map(position).collect());
-        self.push(Op::Arrange(Arrange::Transpose { permutation }), &[at])
+        self.push(permuted_by(permutation), &[at])
     }
 
     /// A value with its axes in this order.
@@ -277,7 +275,7 @@ impl Making<'_> {
             // Copying one operand in the order of the other is faster than reading it across memory.
             let groups = [a.indices.clone()];
             let parts = [self.grouped(a, &groups)?, self.grouped(b, &groups)?];
-            return Ok(Value { at: self.push(Op::Product(Product::Dot), &parts), indices: Vec::new() });
+            return Ok(Value { at: self.push(Op::Own(Own::At), &parts), indices: Vec::new() });
         }
         if inner.is_empty() || alone.iter().all(|alone| alone.is_empty()) {
             let order = match output.filter(|_| inner.is_empty()) {
@@ -290,7 +288,7 @@ impl Making<'_> {
                 }
             };
             let parts = [a, b].map(|value| self.aligned(value, &order));
-            let product = Value { at: self.push(Op::Map(Map::Mul), &parts), indices: order };
+            let product = Value { at: self.push(Op::Map(Map::PRODUCT), &parts), indices: order };
             return Ok(self.summed(product, needed));
         }
         // The last axis of the output is a column if it can be.
@@ -312,7 +310,7 @@ impl Making<'_> {
         let axes: Vec<i64> = missing.map(|(axis, _)| position(axis)).collect();
         match axes.is_empty() {
             true => value.at,
-            false => self.push(Op::Arrange(Arrange::ExpandDims { axes }), &[value.at]),
+            false => self.push(expanded(axes), &[value.at]),
         }
     }
 
@@ -385,7 +383,7 @@ impl Making<'_> {
             };
             let lhs = self.grouped(a, &groups(rows.merged.clone(), &inner, true))?;
             let rhs = self.grouped(b, &groups(columns.merged.clone(), &inner, false))?;
-            let at = self.push(Op::Product(Product::Dot), &[lhs, rhs]);
+            let at = self.push(Op::Own(Own::At), &[lhs, rhs]);
             let merged = if rows.merged.is_empty() { columns.merged } else { rows.merged };
             return Ok(self.parted(at, vec![merged])?);
         }
@@ -397,7 +395,7 @@ impl Making<'_> {
         let rhs = [batch.clone(), ones(&rows.extra), of_columns.clone(), vec![inner, columns.merged.clone()]];
         let lhs = self.grouped(a, &lhs.concat())?;
         let rhs = self.grouped(b, &rhs.concat())?;
-        let at = self.push(Op::Product(Product::MatMul), &[lhs, rhs]);
+        let at = self.push(Op::Own(Own::At), &[lhs, rhs]);
         Ok(self.parted(at, [batch, of_rows, of_columns, vec![rows.merged, columns.merged]].concat())?)
     }
 
@@ -414,8 +412,8 @@ impl Making<'_> {
             let mut placed: Vec<usize> = (0..merged.len()).collect();
             placed.sort_by_key(|at| place(merged[*at]));
             let in_place: Vec<Vec<Index>> = placed.iter().map(|at| merged[*at].clone()).collect();
-            let shape = Extents::Written(self.shape(&in_place)?);
-            let at = self.push(Op::Arrange(Arrange::Reshape { shape }), &[value.at]);
+            let shape = self.shape(&in_place)?;
+            let at = self.push(reshaped_to(shape), &[value.at]);
             let axis = |group| placed.iter().position(|at| *at == group).expect("each group has a place");
             let axes: Vec<usize> = (0..merged.len()).map(axis).collect();
             self.transposed(at, &axes)
@@ -426,8 +424,8 @@ impl Making<'_> {
             placed.sort_by_key(|at| last.is_some_and(|last| merged[*at].contains(last)));
             let copied: Vec<Vec<Index>> = placed.iter().map(|at| merged[*at].clone()).collect();
             let at = self.ordered(value, &copied.concat()).at;
-            let shape = Extents::Written(self.shape(&copied)?);
-            let at = self.push(Op::Arrange(Arrange::Reshape { shape }), &[at]);
+            let shape = self.shape(&copied)?;
+            let at = self.push(reshaped_to(shape), &[at]);
             let axis = |group| placed.iter().position(|at| *at == group).expect("each group has a place");
             let axes: Vec<usize> = (0..merged.len()).map(axis).collect();
             self.transposed(at, &axes)
@@ -441,7 +439,7 @@ impl Making<'_> {
         if ones.is_empty() {
             return Ok(at);
         }
-        Ok(self.push(Op::Arrange(Arrange::ExpandDims { axes: ones }), &[at]))
+        Ok(self.push(expanded(ones), &[at]))
     }
 
     /// A value whose axes are groups, with one axis for each index.
@@ -451,8 +449,8 @@ impl Making<'_> {
             return Ok(Value { at, indices });
         }
         let single: Vec<Vec<Index>> = indices.iter().map(|index| vec![*index]).collect();
-        let shape = Extents::Written(self.shape(&single)?);
-        Ok(Value { at: self.push(Op::Arrange(Arrange::Reshape { shape }), &[at]), indices })
+        let shape = self.shape(&single)?;
+        Ok(Value { at: self.push(reshaped_to(shape), &[at]), indices })
     }
 }
 
@@ -483,8 +481,4 @@ fn repeated(indices: &[Index]) -> Option<(usize, usize)> {
     let second = (0..indices.len()).find(|axis| indices[..*axis].contains(&indices[*axis]))?;
     let first = indices.iter().position(|index| *index == indices[second])?;
     Some((first, second))
-}
-
-fn sum(axes: Vec<i64>) -> Op {
-    Op::Reduce(Reduce::Sum, Reduction { axes: Some(axes), keepdims: false })
 }

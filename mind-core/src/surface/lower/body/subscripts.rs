@@ -160,7 +160,7 @@ impl BodyLowering<'_> {
         let (slice, _) = slice_of(taken.iter().zip(shape.iter()).map(range));
         let mut value = self.emit_each(spot, part(slice, Vec::new(), &shape), vec![operand])?;
         for (axis, taken) in taken.iter_mut().enumerate().filter(|(_, taken)| taken.is_reversed) {
-            let flip = Reorder::Flip { axis: i64::try_from(axis).expect("a rank is at most 8") };
+            let flip = Reorder::reversed(i64::try_from(axis).expect("a rank is at most 8"));
             value = self.emit(spot, Op::Reorder(flip), &[(value, operand.1)])?;
             let end = self.builder.ty(value).shape[axis].clone();
             *taken = Taken { start: Dim::ZERO, end, is_reversed: false, ..taken.clone() };

@@ -4,10 +4,10 @@ use super::calls::CallArguments;
 use super::operations::Operations;
 use crate::diag::{Code, Diag};
 use crate::dim::{Dim, DimResult};
-use crate::ir::{Arrange, Join, Part, Reorder, Slice};
+use crate::ir::{Join, Reorder, Slice};
 use crate::surface::ast::ExprId;
 use crate::surface::lower::values::{Lowered, Stop, Value};
-use crate::written::{Extents, Op, Own, spread};
+use crate::written::{Op, Own, expanded, reshaped_to, sliced_by, spread};
 
 /// A value with its expression.
 type Operand<T> = (T, ExprId);
@@ -122,7 +122,7 @@ impl<L: Operations + ?Sized> Arranger<'_, L> {
     }
 
     fn reshape(&mut self, x: Operand<L::Tensor>, shape: Vec<Dim>) -> Lowered<Operand<L::Tensor>> {
-        self.emit(Op::Arrange(Arrange::Reshape { shape: Extents::Written(shape) }), &[x])
+        self.emit(reshaped_to(shape), &[x])
     }
 
     fn fault(&self, code: Code, at: ExprId, problem: impl std::fmt::Display) -> Diag {
@@ -168,7 +168,7 @@ impl<L: Operations + ?Sized> Arranger<'_, L> {
         let (before, mut last) = self.lowering.extents_from(self.given, x, axis)?;
         // The new axis follows the repeated one.
         let new = -i64::try_from(last.len()).expect("a rank is small");
-        let value = self.emit(Op::Arrange(Arrange::ExpandDims { axes: vec![new] }), &[x])?;
+        let value = self.emit(expanded(vec![new]), &[x])?;
         let (extent, behind) = (last[0].clone(), last.split_off(1));
         let spreaded = [&before[..], &[extent.clone(), count.clone()], &behind].concat();
         let value = self.emit(spread(spreaded), &[value])?;
@@ -234,7 +234,7 @@ impl<L: Operations + ?Sized> Arranger<'_, L> {
         match (fill, number) {
             (Fill::Value(_), Some(number)) => {
                 self.check_amounts(x, [&low, &high], at)?;
-                self.around(value, [&low, &high], at, &|arranger, _, (shape, axis, count)| {
+                self.around(value, [&low, &high], at, |arranger, _, (shape, axis, count)| {
                     let mut shape = shape.to_vec();
                     shape[axis] = Dim::literal(count);
                     arranger.emit(spread(shape), &[number])
@@ -246,7 +246,7 @@ impl<L: Operations + ?Sized> Arranger<'_, L> {
             (Fill::Mode(mode), _) => {
                 self.check_amounts(x, [&low, &high], at)?;
                 self.check_mode(mode, x, [&low, &high], at)?;
-                self.around(value, [&low, &high], at, &|arranger, side, (shape, axis, count)| {
+                self.around(value, [&low, &high], at, |arranger, side, (shape, axis, count)| {
                     arranger.copied(side, mode, (shape, axis, count))
                 })
             }
@@ -342,7 +342,7 @@ impl<L: Operations + ?Sized> Arranger<'_, L> {
         let (mut starts, mut ends) = (vec![Dim::ZERO; shape.len()], shape.to_vec());
         (starts[axis], ends[axis]) = (start, end);
         let steps = vec![1; shape.len()];
-        self.emit(Op::Part(Part::Slice(Slice { starts, ends, steps }.into())), &[x])
+        self.emit(sliced_by(Slice { starts, ends, steps }), &[x])
     }
 
     /// A tensor between the parts that `side` makes, for each axis in turn.
@@ -351,7 +351,7 @@ impl<L: Operations + ?Sized> Arranger<'_, L> {
         x: Operand<L::Tensor>,
         [low, high]: [&[i64]; 2],
         at: [ExprId; 2],
-        side: &dyn Fn(&mut Self, Side<L::Tensor>, Along<'_>) -> Lowered<Operand<L::Tensor>>,
+        side: impl Fn(&mut Self, Side<L::Tensor>, Along<'_>) -> Lowered<Operand<L::Tensor>>,
     ) -> Lowered<Value<L::Tensor>> {
         let mut shape = self.lowering.extents_of_list(self.given, x, at[0], low.len())?;
         let mut value = x;
@@ -401,7 +401,7 @@ impl<L: Operations + ?Sized> Arranger<'_, L> {
             Mode::Wrap => Ok(part),
             Mode::Reflect | Mode::Symmetric => {
                 let axis = i64::try_from(axis).expect("a rank is small");
-                self.emit(Op::Reorder(Reorder::Flip { axis }), &[part])
+                self.emit(Op::Reorder(Reorder::reversed(axis)), &[part])
             }
             Mode::Edge => {
                 let mut shape = shape.to_vec();
