@@ -1,5 +1,5 @@
-//! Times expressions of `einsum` as public code has them. `peers/einsum.py` reads the rows of this file and times them in
-//! NumPy with opt_einsum, PyTorch and JAX.
+//! Times expressions of `einsum` as public code has them. `peers/einsum.py` reads the rows of this file and times them
+//! in NumPy with opt_einsum, PyTorch and JAX.
 //!
 //! Run `cargo bench -p mind-benches --bench einsum`. Words after `--` select rows. All rows are measured in turn, many
 //! times, and the shortest time of each is kept. Results are new tensors.

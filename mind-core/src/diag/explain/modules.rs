@@ -77,7 +77,8 @@ pub(super) const E4007: Explanation = Explanation {
 };
 
 pub(super) const E4008: Explanation = Explanation {
-    text: "The step of a slice, as in `x[..;2]`, must not be 0. In `slice`, in Core IR and in MIC it must be at least 1.",
+    text: "The step of a slice, as in `x[..;2]`, must not be 0. In `slice`, in Core IR and in MIC it must be at least \
+           1.",
     example: Example::Program {
         wrong: "fn f(x: f32[6]) -> f32[6] {\n    x[..;0]\n}",
         right: "fn f(x: f32[6]) -> f32[3] {\n    x[..;2]\n}",

@@ -209,8 +209,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads a number, or the string that `inspect`, `einsum` or `pad` takes. A sign just before a number belongs to it, unless a postfix
-    /// form follows the number.
+    /// Reads a number, or the string that `inspect`, `einsum` or `pad` takes. A sign just before a number belongs to it,
+    /// unless a postfix form follows the number.
     fn literal(&mut self) -> Result<ParsedOperand, Diag> {
         let literal = self.take_literal().expect("the caller has seen the literal");
         let mut site = self.before();
