@@ -234,11 +234,12 @@ def greatest(dtype):
 
 
 def argsort(x, axis, descending):
-    """A stable order with NaN last in either direction."""
+    """A stable order in which NaN is greater than every number."""
     is_nan = jnp.isnan(x) if jnp.issubdtype(x.dtype, jnp.floating) else jnp.zeros(x.shape, bool)
     key = x
     if descending:
         key = -x if jnp.issubdtype(x.dtype, jnp.floating) else ~x
+        is_nan = ~is_nan
     positions = lax.broadcasted_iota(np.int64, x.shape, axis)
     return lax.sort((is_nan, lax.stop_gradient(key), positions), dimension=axis, is_stable=True, num_keys=2)[2]
 

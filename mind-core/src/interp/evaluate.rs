@@ -294,8 +294,8 @@ fn positions_of(arg: ArgReduce, reduction: &Reduction, operand: &Array, to: &Con
     })
 }
 
-/// For each place of the sorted result, the position along the axis of the element that belongs there. NaN comes last,
-/// and equal elements keep their order.
+/// For each place of the sorted result, the position along the axis of the element that belongs there. NaN is greater
+/// than every number, and equal elements keep their order.
 fn in_order(axis: usize, descending: bool, operand: &Array) -> Vec<usize> {
     let mut first = operand.shape.clone();
     first[axis] = 1;
@@ -314,7 +314,7 @@ fn in_order(axis: usize, descending: bool, operand: &Array) -> Vec<usize> {
             line.sort_by(|a, b| {
                 let (a, b) = (element(a), element(b));
                 let (low, high) = if descending { (b, a) } else { (a, b) };
-                low.partial_cmp(&high).unwrap_or_else(|| is_nan(a).cmp(&is_nan(b)))
+                low.partial_cmp(&high).unwrap_or_else(|| is_nan(low).cmp(&is_nan(high)))
             });
             line.into_iter().enumerate().for_each(|(along, from)| sorted[place(along)] = from);
         }

@@ -96,8 +96,8 @@ static ROLL: OpInfo = OpInfo {
 /// - **Shape**: the operand's.
 /// - **Dtype**: the operand's.
 /// - **Semantics**: sorts along `axis` from the least element to the greatest, or from the greatest to the least if
-///   `descending`. The sort is stable: equal elements keep their order, and -0 equals +0. NaN comes last in either
-///   direction.
+///   `descending`. The sort is stable: equal elements keep their order, and -0 equals +0. NaN of either sign is greater
+///   than every number: it comes last, or first if `descending`.
 /// - **Error**: none: the result is exact.
 /// - **Derivative**: each element receives the cotangent of its position in the result, by `ArgSort` and `AddAlong`.
 /// - **Constraints**: 1. `axis` is in `0..rank` (E3004). 2. `x` is numeric (E2005).

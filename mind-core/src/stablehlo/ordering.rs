@@ -40,8 +40,7 @@ fn roll(writer: &mut Writer, shift: i64, axis: usize, operand: SsaValue, to: Ten
     writer.operation("stablehlo.concatenate", &parts, format_args!(", dim = {axis}"), to)
 }
 
-/// Sorts elements. Returns `beside` in their order if it is given, else the elements. NaN comes last in both
-/// directions.
+/// Sorts elements. Returns `beside` in their order if it is given, else the elements. NaN is greater than every number.
 fn sort(
     writer: &mut Writer,
     axis: i64,
@@ -66,12 +65,13 @@ fn sort(
     let combine = |name: &str, by: &str, [a, b]: [&str; 2]| {
         format!("      %{name} = stablehlo.{by} %{a}, %{b} : {truth}\n")
     };
+    let (low, high) = if descending { ("rhs", "lhs") } else { ("lhs", "rhs") };
     let region = [
         format!("    ^bb0(%lhs: {element}, %rhs: {element}{others}):\n"),
         compare("before", if descending { "GT" } else { "LT" }, ["lhs", "rhs"]),
-        compare("lhs_number", "EQ", ["lhs", "lhs"]),
-        compare("rhs_nan", "NE", ["rhs", "rhs"]),
-        combine("only_nan", "and", ["lhs_number", "rhs_nan"]),
+        compare("number", "EQ", [low, low]),
+        compare("nan", "NE", [high, high]),
+        combine("only_nan", "and", ["number", "nan"]),
         combine("first", "or", ["before", "only_nan"]),
         format!("      stablehlo.return %first : {truth}\n"),
     ];

@@ -49,7 +49,7 @@ pub fn roll<T: Storable>(extents: [usize; 3], shift: i64, x: &[T], out: &mut [T]
 }
 
 /// Sorts the elements along an axis, from the least to the greatest or in descending order. `extents` as in [`flip`].
-/// Equal elements keep their order, among them -0 and +0; NaN comes last.
+/// Equal elements keep their order, among them -0 and +0. NaN is greater than every number.
 ///
 /// # Panics
 /// If a slice does not have as many elements as the product of `extents`.
@@ -137,7 +137,7 @@ fn each_line<T, U: Storable>(
 
 fn compare<T: Number>(descending: bool, a: T, b: T) -> Ordering {
     let (low, high) = if descending { (b, a) } else { (a, b) };
-    low.partial_cmp(&high).unwrap_or_else(|| is_nan(a).cmp(&is_nan(b)))
+    low.partial_cmp(&high).unwrap_or_else(|| is_nan(low).cmp(&is_nan(high)))
 }
 
 fn is_nan<T: Number>(x: T) -> bool {
@@ -247,7 +247,9 @@ mod tests {
                     let mut expected: Vec<usize> = (0..extent).collect();
                     expected.sort_by(|a, b| {
                         let (a, b) = (x[place(*a)], x[place(*b)]);
-                        key(a).partial_cmp(&key(b)).unwrap_or(a.is_nan().cmp(&b.is_nan()))
+                        let of_nan = a.is_nan().cmp(&b.is_nan());
+                        let of_nan = if descending { of_nan.reverse() } else { of_nan };
+                        key(a).partial_cmp(&key(b)).unwrap_or(of_nan)
                     });
                     for (along, from) in expected.into_iter().enumerate() {
                         assert_eq!(places[place(along)], from as i64, "{extents:?}, {descending}");
