@@ -248,6 +248,7 @@ impl Reverse for Pullback<'_> {
         match permutation {
             Permutation::Written(axes) => Permutation::Written(inverse(axes)),
             Permutation::Reversed | Permutation::Matrices => permutation.clone(),
+            Permutation::Moved { from, to } => Permutation::Moved { from: *to, to: *from },
         }
     }
 

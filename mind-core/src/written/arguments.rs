@@ -230,6 +230,7 @@ impl Text for Permutation {
             Self::Written(axes) => format!("{path}::Permutation::Written(&{axes:?})"),
             Self::Reversed => format!("{path}::Permutation::Reversed"),
             Self::Matrices => format!("{path}::Permutation::Matrices"),
+            Self::Moved { from, to } => format!("{path}::Permutation::Moved {{ from: {from}, to: {to} }}"),
         }
     }
 }
@@ -242,6 +243,7 @@ impl RuleArgument for Permutation {
             Self::Written(axes) => rules::Permutation::Written(axes),
             Self::Reversed => rules::Permutation::Reversed,
             Self::Matrices => rules::Permutation::Matrices,
+            Self::Moved { from, to } => rules::Permutation::Moved { from: *from, to: *to },
         }
     }
 }

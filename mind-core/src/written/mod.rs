@@ -101,6 +101,13 @@ pub enum Permutation {
     Reversed,
     /// The last two axes swapped.
     Matrices,
+    /// One axis at another position. Negative axes count from the end.
+    Moved {
+        /// The position in the operand.
+        from: i64,
+        /// The position in the result.
+        to: i64,
+    },
 }
 
 /// A shape before types are known.

@@ -103,9 +103,9 @@ pub(super) fn resolved_axes(written: &[i64], rank: usize) -> Result<Vec<i64>, Un
 }
 
 /// A permutation with the axes counted from the front. Inference reports an invalid one.
-pub(super) fn permuted(permutation: &Permutation, rank: usize) -> Vec<i64> {
+pub(super) fn permuted(permutation: &Permutation, rank: usize) -> Result<Vec<i64>, Unresolved> {
     let count = position(rank);
-    match permutation {
+    Ok(match permutation {
         Permutation::Written(axes) => {
             let from_end = |axis: &i64| if (-count..0).contains(axis) { axis + count } else { *axis };
             axes.iter().map(from_end).collect()
@@ -115,7 +115,13 @@ pub(super) fn permuted(permutation: &Permutation, rank: usize) -> Vec<i64> {
             assert!(rank >= 2, "the rule of the operation holds, so there are two axes to swap");
             (0..count - 2).chain([count - 1, count - 2]).collect()
         }
-    }
+        Permutation::Moved { from, to } => {
+            let [from, to] = [resolved_axes(&[*from], rank)?[0], resolved_axes(&[*to], rank)?[0]];
+            let mut axes: Vec<i64> = (0..count).filter(|axis| *axis != from).collect();
+            axes.insert(crate::ops::position(to), from);
+            axes
+        }
+    })
 }
 
 /// The shape of a padded value, and the box in it that holds the operand.

@@ -276,7 +276,7 @@ statements! {
         rule: transpose(X, permutation),
         run: "transpose" => (X, permutation),
         core: one(ir::Op::Arrange(Arrange::Transpose {
-            permutation: permuted(permutation, types[0].rank()),
+            permutation: permuted(permutation, types[0].rank())?,
         })),
     }
     Op::Arrange(Arrange::ExpandDims { axes }) => {
@@ -566,6 +566,11 @@ pub(crate) const FUNCTIONS: &[WrittenFunction] = &[
         permuted_by(given.integers(0).map_or(Permutation::Reversed, Permutation::Written))
     })
     .with(&[AttributeForm::Integers], 1),
+    WrittenFunction::of("moveaxis", &["x", "from", "to"], |mut given| {
+        let (from, to) = (given.integer(0).unwrap_or_default(), given.integer(1).unwrap_or_default());
+        permuted_by(Permutation::Moved { from, to })
+    })
+    .with(&[AttributeForm::Integer, AttributeForm::Integer], 0),
     WrittenFunction::of("expand_dims", &["x", "axes"], |mut given| {
         Op::Arrange(Arrange::ExpandDims { axes: given.integers(0).unwrap_or_default() })
     })

@@ -26,6 +26,11 @@ fn transpositions_permute_axes() {
             program.case(text, transpose(x.1, Permutation::Reversed), "transpose", &[name(x)]);
         }
         program.case(format!("{}.mT", x.0), transpose(x.1, Permutation::Matrices), ".mT", &[name(x)]);
+        let rank = x.1.rank() as i64;
+        for (from, to) in (-rank - 1..=rank).flat_map(|from| (-rank - 1..=rank).map(move |to| (from, to))) {
+            let moved = transpose(x.1, Permutation::Moved { from, to });
+            program.case(format!("moveaxis({}, {from}, {to})", x.0), moved, "moveaxis", &[name(x)]);
+        }
         for permutation in permutations(x.1.rank()) {
             let from_end: Vec<_> = permutation.iter().map(|axis| axis - permutation.len() as i64).collect();
             for permutation in [permutation, from_end] {

@@ -91,4 +91,6 @@ fn axes_are_told_as_positions() {
     assert_eq!(permuted(3, Permutation::Written(&[-1, 0, 1]))[..3], [2, 0, 1]);
     assert_eq!(permuted(3, Permutation::Matrices)[..3], [0, 2, 1]);
     assert_eq!(permuted(3, Permutation::Reversed)[..3], [2, 1, 0]);
+    assert_eq!(permuted(4, Permutation::Moved { from: 2, to: 0 })[..4], [2, 0, 1, 3]);
+    assert_eq!(permuted(4, Permutation::Moved { from: 0, to: -2 })[..4], [1, 2, 0, 3]);
 }

@@ -116,6 +116,7 @@ fn reductions_and_arrangements() {
         }
         check([x], |[x]| transpose(x, Permutation::Reversed));
         check([x], |[x]| transpose(x, Permutation::Matrices));
+        check([x], |[x]| transpose(x, Permutation::Moved { from: 0, to: -1 }));
         for shape in lists_up_to(3, &[-1, 0, 1, 2, 3]) {
             check([x], |[x]| reshape(x, &shape));
             check([x], |[x]| broadcast_to(x, &shape));

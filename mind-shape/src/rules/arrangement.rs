@@ -135,12 +135,20 @@ pub enum Permutation<'a> {
     Reversed,
     /// `x.mT`: the last two axes swapped.
     Matrices,
+    /// `moveaxis(x, from, to)`: one axis at another position, the others in their order.
+    Moved {
+        /// The position in the operand.
+        from: i64,
+        /// The position in the result.
+        to: i64,
+    },
 }
 
-/// `transpose(x, permutation)`, `x.T`, `x.mT`.
+/// `transpose(x, permutation)`, `x.T`, `x.mT`, `moveaxis(x, from, to)`.
 ///
 /// # Errors
-/// E3008 if a written permutation does not contain each axis once; E3002 if there are no last two axes to swap.
+/// E3008 if a written permutation does not contain each axis once; E3002 if there are no last two axes to swap; E3004
+/// if an axis to move is out of range.
 pub const fn transpose<'a>(x: Type, permutation: Permutation<'a>) -> TypeResult<'a> {
     let rank = x.rank();
     match permutation {
@@ -150,6 +158,10 @@ pub const fn transpose<'a>(x: Type, permutation: Permutation<'a>) -> TypeResult<
             }
         }
         Permutation::Matrices if rank < 2 => return fail(Problem::NoMatrix),
+        Permutation::Moved { from, to } => {
+            attempt!(position_of(from, rank));
+            attempt!(position_of(to, rank));
+        }
         Permutation::Reversed | Permutation::Matrices => {}
     }
     let axes = permuted(rank, permutation);
@@ -183,10 +195,26 @@ pub const fn permuted(rank: usize, permutation: Permutation<'_>) -> [usize; MAX_
             Permutation::Matrices if axis + 2 < rank => axis,
             Permutation::Matrices => 2 * rank - 3 - axis,
             Permutation::Reversed => rank - 1 - axis,
+            Permutation::Moved { from, to } => {
+                moved(axis, from_end(from, rank) as usize, from_end(to, rank) as usize)
+            }
         };
         axis += 1;
     }
     axes
+}
+
+/// The axis of the operand for an axis of the result, if the axis `from` moves to the position `to`.
+const fn moved(axis: usize, from: usize, to: usize) -> usize {
+    if axis == to {
+        from
+    } else if from <= axis && axis < to {
+        axis + 1
+    } else if to < axis && axis <= from {
+        axis - 1
+    } else {
+        axis
+    }
 }
 
 /// `expand_dims(x, axes)`: new axes of extent 1, at these positions of the result.
