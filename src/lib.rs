@@ -372,7 +372,7 @@
 //! | `scan h = h0 for x in xs { (h, y) }`, `for x in xs { y }` | loops that also stack the `y` of all steps along a new leading axis; over several tensors as `for (x, y) in (xs, ys)`, over integers as `for i in 0..N`, from the last element to the first with `in xs, reverse = true`; with `checkpoint = 16` a gradient keeps every 16th `h` only |
 //! | `flip(x, axis = 0)` | the elements along an axis from the last to the first |
 //! | `roll(x, -1, axis = 0)` | shifts the elements along an axis by a number of positions; elements that leave one end enter at the other |
-//! | `sort(x, axis = -1, descending = true)`, `argsort` | the elements along an axis in order, or their positions, `i64`: equal elements keep their order, NaN comes last; without `axis` along the last axis |
+//! | `sort(x, axis = -1, descending = true)`, `argsort` | the elements along an axis in order, or their positions, `i64`: equal elements keep their order, NaN comes last, or first if descending; without `axis` along the last axis |
 //! | `any(x, axes = [0], keepdims = true)`, `all` | whether at least one element is true, or every element; a number is true if it is not 0 |
 //! | `relu` `exp` `log` `sqrt` `tanh` `floor` `ceil` `round` `trunc` | elementwise, on floats; `round` rounds halves to the even integer |
 //! | `exp2` `expm1` `log2` `log10` `log1p` `rsqrt` `cbrt` `hypot` `pow` | elementwise, on floats; `hypot(x, y)` is `√(x² + y²)` without overflow |
@@ -381,7 +381,7 @@
 //! | `sin` `cos` `tan` `asin` `acos` `atan` `atan2` `sinh` `cosh` `asinh` `acosh` `atanh` | elementwise, on floats; angles are in radians |
 //! | `neg` `abs` `sign` `maximum` `minimum` `fmax` `fmin` | elementwise, on all numbers; `fmax` and `fmin` ignore NaN |
 //! | `copysign(a, b)` | elementwise, on floats; `a` with the sign of `b` |
-//! | `reshape(x, [2, -1])`, `transpose(x, [1, 0])`, `x.T`, `x.mT`, `expand_dims`, `squeeze`, `broadcast_to` | change the shape or the order of axes; `x.mT` swaps the last two axes |
+//! | `reshape(x, [2, -1])`, `transpose(x, [1, 0])`, `moveaxis(x, 1, 0)`, `x.T`, `x.mT`, `expand_dims`, `squeeze`, `broadcast_to` | change the shape or the order of axes; `x.mT` swaps the last two axes |
 //! | `x[0, 1..3, .., -1]`, `x[.., _]`, `slice(…)`, `gather(table, indices)` | parts of a tensor; `_` is a new axis of extent 1. `x[a..b;2]` takes every second element, and `x[a..b;-2]` every second one back from the end of the range: `x[..;-1]` is reversed |
 //! | `take_along(x, indices, axis = 1)` | for each position of `indices`, the element of `x` at that position, with the index in place of the coordinate along the axis |
 //! | `concat([a, b], axis = 0)`, `stack([a, b], axis = 0)` | join any number of tensors along an axis, or along a new axis |
@@ -516,7 +516,7 @@
 //! | --- | --- |
 //! | `x: float[.., N]` | a tensor with elements of the class `float`, `int` or `num`, of one type such as `f32`, or of a type variable declared as `<T: float>`; `cast(i, T)` and `one_hot(i, 3, dtype = T)` can name the variable; `..` stands for any leading axes |
 //! | `<..B, N>`, `x: float[..B, N]` | leading axes and an extent, each the same wherever it appears; lists of shapes can name both: `reshape(x, [..B, 2, N / 2])` |
-//! | `const axis: axis = -1` | an attribute: an `axis`, `axes`, `dim`, `int`, `float` or `bool` that is known at the call |
+//! | `const axis: axis = -1` | an attribute: an `axis`, `axes`, `dim`, `int`, `float`, `fraction` (a number from 0 to 1) or `bool` that is known at the call |
 //! | `<P: params>`, `p: P` | a struct of tensors, the same wherever `P` appears; in an expression an annotated variable, `(net: Net)` |
 //! | `x` | any value, also a tuple or a struct |
 //!

@@ -103,3 +103,94 @@ fn each_place_passes_back_to_the_element_that_comes_there() {
     assert_eq!(slope(&x, &w).as_slice(), [600.0, 2.0, 40.0]);
     assert_eq!(second(&x, &w).as_slice(), [200.0, 20.0, 2000.0]);
 }
+
+#[test]
+fn the_greatest_elements_with_their_positions() {
+    mind! {
+        fn head<N>(x: f32[N]) -> (f32[3], i64[3]) { num::top_k(x, k = 3) }
+
+        fn columns(x: i32[4, 2]) -> (i32[2, 2], i64[2, 2]) { num::top_k(x, 2, axis = 0) }
+
+        fn loss<N>(x: f32[N]) -> f32 {
+            let (values, _places) = head(x);
+            sum(values * values * [1.0, 10.0, 100.0])
+        }
+
+        fn slope<N>(x: f32[N]) -> f32[N] { grad(loss, wrt = x)(x) }
+
+        fn of_rows<B, N>(x: f32[B, N]) -> (f32[B, 3], i64[B, 3]) { vmap(head, over = x)(x) }
+
+        fn one_by_one<B, N>(x: f32[B, N]) -> f32[3] {
+            fold most = [0.0, 0.0, 0.0] for row in x {
+                let (values, _places) = head(row);
+                most + values
+            }
+        }
+    }
+    let negative_nan = f32::from_bits(0xffc0_0000);
+    let (values, places) =
+        head(&Tensor::from([1.0, negative_nan, -0.0, 0.0, f32::NEG_INFINITY, 0.0, f32::NAN]));
+    assert_eq!(places.as_slice(), [1, 6, 0]);
+    assert_eq!(values.as_slice()[0].to_bits(), negative_nan.to_bits());
+    let (values, places) = head(&Tensor::from([-1.0, -0.0, 0.0, -2.0]));
+    assert_eq!((places.as_slice(), values.as_slice()[0].is_sign_negative()), (&[1, 2, 0][..], true));
+    let (values, places) = columns(&Tensor::from([[1, i32::MIN], [7, 5], [7, i32::MAX], [-1, 5]]));
+    assert_eq!((values.as_slice(), places.as_slice()), (&[7, i32::MAX, 7, 5][..], &[1, 2, 2, 1][..]));
+    // The loss is 1 · 4² + 10 · 3² + 100 · 2².
+    assert_eq!(slope(&Tensor::from([3.0, 1.0, 4.0, 2.0])).as_slice(), [60.0, 0.0, 8.0, 400.0]);
+    let rows = Tensor::from([[3.0, 1.0, 4.0, 2.0], [0.0, 9.0, 8.0, 7.0]]);
+    let (values, places) = of_rows(&rows);
+    assert_eq!(values.as_slice(), [4.0, 3.0, 2.0, 9.0, 8.0, 7.0]);
+    assert_eq!(places.as_slice(), [2, 0, 3, 1, 2, 3]);
+    assert_eq!(one_by_one(&rows).as_slice(), [13.0, 11.0, 9.0]);
+}
+
+#[test]
+fn more_elements_than_there_are_is_an_error_before_anything_is_computed() {
+    mind! {
+        fn head<N>(x: f32[N]) -> (f32[3], i64[3]) { num::top_k(x, k = 3) }
+    }
+    let error = try_head(&Tensor::from(vec![1.0, 2.0])).expect_err("two elements have no three greatest");
+    assert!(error.to_string().contains("E6009"), "{error}");
+}
+
+#[test]
+fn ranks_among_elements() {
+    mind! {
+        fn middle<N, M>(x: f32[N, M]) -> (f32[N], f32[1, M]) {
+            (num::median(x), num::quantile(x, 0.25, axis = 0, keepdims = true))
+        }
+
+        fn places<N, M>(edges: i32[N], x: i32[M]) -> (i64[M], i64[M]) {
+            (num::searchsorted(edges, x), num::searchsorted_right(edges, x))
+        }
+
+        fn different<N>(x: f64[N]) -> (f64[4], i64[4], i64[N]) {
+            (num::unique(x, size = 4), num::unique_counts(x, size = 4), num::unique_inverse(x))
+        }
+
+        fn by_two_keys<N>(a: i32[N], b: f64[N]) -> i64[N] {
+            num::argsort_by(argsort(b, descending = true), a)
+        }
+
+        fn where_true<N>(c: bool[N]) -> i64[4] { num::nonzero(c, size = 4, fill = -1) }
+    }
+    let (medians, quarters) = middle(&Tensor::from([[4.0, 1.0, 2.0, 9.0], [0.0, f32::NAN, 1.0, 5.0]]));
+    assert_eq!(medians.as_slice()[0], 3.0);
+    assert!(medians.as_slice()[1].is_nan() && quarters.as_slice()[1].is_nan());
+    assert_eq!((quarters.as_slice()[0], quarters.as_slice()[2], quarters.as_slice()[3]), (1.0, 1.25, 6.0));
+    let (before, after) =
+        places(&Tensor::from([1, 3, 3, i32::MAX]), &Tensor::from([i32::MIN, 3, i32::MAX, 2]));
+    assert_eq!((before.as_slice(), after.as_slice()), (&[0, 1, 3, 1][..], &[0, 3, 4, 1][..]));
+    let negative_nan = -f64::NAN;
+    let (values, counts, inverse) = different(&Tensor::from([-0.0, f64::NAN, 2.0, 0.0, negative_nan, 2.0]));
+    assert!(values.as_slice()[0] == 0.0 && values.as_slice()[0].is_sign_negative());
+    assert!(values.as_slice()[1] == 2.0 && values.as_slice()[2].is_nan() && values.as_slice()[3] == 0.0);
+    assert_eq!((counts.as_slice(), inverse.as_slice()), (&[2, 2, 2, 0][..], &[0, 2, 1, 0, 2, 1][..]));
+    let order = by_two_keys(&Tensor::from([1, 0, 1, 0]), &Tensor::from([0.5, 2.0, 7.0, 3.0]));
+    assert_eq!(order.as_slice(), [3, 1, 2, 0]);
+    assert_eq!(where_true(&Tensor::from([false, true, true])).as_slice(), [1, 2, -1, -1]);
+    assert_eq!(where_true(&Tensor::from([true; 6])).as_slice(), [0, 1, 2, 3]);
+    let (one, quarter) = middle(&Tensor::from([[7.0]]));
+    assert_eq!((one.as_slice(), quarter.as_slice()), (&[7.0][..], &[7.0][..]));
+}

@@ -182,8 +182,10 @@ const LOOPS: &str =
 
 const SUBSCRIPTS: &str = "use subscripts, one for each axis, as in `x[.., 0]` or `x[.., 0..2]`";
 
-const BY_MASK: &str =
-    "a shape cannot depend on the values of elements: `where(mask, x, 0.0)` keeps the shape";
+const BY_MASK: &str = "a shape cannot depend on the values of elements: `where(mask, x, 0.0)` keeps the shape, and \
+    `gather(x, num::nonzero(mask, size = 8))` has the first 8 rows";
+
+const SEARCHES: &str = "positions among sorted edges are `num::searchsorted(edges, x)`, or `searchsorted_right` after equal edges";
 
 const MAX_POOLING: &str = "reshape so that each window that does not overlap has its own axes: for 2 by 2 windows of \
     an `f32[1, 4, 4, 3]`, write `max(reshape(x, [1, 2, 2, 2, 2, 3]), axes = [2, 4])`";
@@ -276,7 +278,18 @@ const FUNCTIONS: &[(&[&str], Replacement)] = &[
     (&["reduce_logsumexp"], library("nn", "logsumexp")),
     (&["variance", "reduce_variance", "var_axis"], library("num", "var")),
     (&["stddev", "reduce_std", "std_axis"], library("num", "std")),
-    (&["topk", "median", "unique", "nonzero", "count_nonzero"], Replacement::Words(IN_RUST)),
+    (&["topk"], library("num", "top_k")),
+    (
+        &["lexsort"],
+        Replacement::Words("refine an order: `num::argsort_by(argsort(b), a)` is by `a`, then by `b`"),
+    ),
+    (&["percentile", "nanquantile"], library("num", "quantile")),
+    (&["nanmedian"], library("num", "median")),
+    (&["bucketize", "digitize", "lower_bound"], Replacement::Words(SEARCHES)),
+    (&["argwhere", "flatnonzero"], library("num", "nonzero")),
+    (&["count_nonzero"], formula("sum(i64({0} != 0.0))")),
+    (&["partition", "kthvalue", "nth_element"], Replacement::Named("sort")),
+    (&["argpartition"], Replacement::Named("argsort")),
     (
         &[
             "det", "inv", "inverse", "pinv", "solve", "lstsq", "svd", "eig", "eigh", "eigvals", "cholesky",
@@ -367,12 +380,13 @@ const FUNCTIONS: &[(&[&str], Replacement)] = &[
     (&["unsqueeze", "newaxis", "insert_axis", "expand_dim"], formula("expand_dims({=0}, axes = {#1})")),
     (&["flatten", "ravel", "flatten_all"], formula("reshape({=0}, [-1])")),
     (
-        &["swapaxes", "swapdims", "moveaxis", "movedim", "swap_axes"],
+        &["swapaxes", "swapdims", "swap_axes"],
         Replacement::Words(
             "to swap the last two axes, write `….mT`; otherwise give the order of all axes, as in `transpose(…, [0, \
                 2, 1])`",
         ),
     ),
+    (&["movedim"], Replacement::Named("moveaxis")),
     (&["concatenate", "cat"], Replacement::Named("concat")),
     (&["hstack", "column_stack"], formula("concat({=0}, axis = 1)")),
     (&["vstack", "row_stack"], formula("concat({=0}, axis = 0)")),

@@ -206,13 +206,16 @@ pub enum ConstantKind {
     Int,
     /// `float`: a number.
     Float,
+    /// `fraction`: a number from 0 to 1.
+    Fraction,
     /// `bool`: `true` or `false`.
     Bool,
 }
 
 impl ConstantKind {
     /// Every kind.
-    pub const ALL: [Self; 6] = [Self::Axis, Self::Axes, Self::Dim, Self::Int, Self::Float, Self::Bool];
+    pub const ALL: [Self; 7] =
+        [Self::Axis, Self::Axes, Self::Dim, Self::Int, Self::Float, Self::Fraction, Self::Bool];
 
     /// As written in programs.
     pub const fn name(self) -> &'static str {
@@ -222,6 +225,7 @@ impl ConstantKind {
             Self::Dim => "dim",
             Self::Int => "int",
             Self::Float => "float",
+            Self::Fraction => "fraction",
             Self::Bool => "bool",
         }
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::arithmetic::ReadLiterals;
 use super::expressions::Expressions;
 use super::literals::{LiteralId, LiteralKind};
+use super::scalars::Scalar;
 use super::{Lowered, Stop, Value, Word};
 use crate::diag::{Code, Diag, Site};
 use crate::dim::Dim;
@@ -133,6 +134,14 @@ pub(crate) trait Attributes: ReadLiterals {
                 }
                 _ => self.expected("a number known at compile time", argument),
             },
+            ConstantKind::Fraction => {
+                self.constant_attribute(ConstantKind::Float, argument)?;
+                let id = self.literal("a number", argument)?;
+                match self.scalar(id, DType::F64)? {
+                    Scalar::F64(number) if (0.0..=1.0).contains(&number) => Ok(()),
+                    _ => self.expected("a number from 0 to 1", argument),
+                }
+            }
         }
     }
 
