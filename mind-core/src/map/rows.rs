@@ -63,8 +63,10 @@ impl Map {
     /// The function that chooses between two values by truth values.
     pub const SELECTION: Self = Self::Where;
 
-    /// The product of elements.
-    pub const PRODUCT: Self = Self::Mul;
+    /// The sum of two numbers.
+    pub const PLUS: Self = Self::Add;
+    /// The product of two numbers.
+    pub const TIMES: Self = Self::Mul;
 
     /// The function of a copy, which returns its operand.
     pub const COPY: Self = Self::StopGradient;

@@ -341,6 +341,7 @@ statements! {
     Op::Rows(Rows::ScatterAdd { shape }) => {
         is: Row::kernel().alone(1).shaped(shape, 2),
         rule: gather_back(Y, X, Z),
+        check: "check_added" => (OwnType, X, SourceText(0)),
         run: "gather_grad" => (Y, X, OwnType),
         core: one(ir::Op::Rows(Rows::ScatterAdd { shape: shape_of(shape, types) })),
     }

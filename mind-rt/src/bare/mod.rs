@@ -39,7 +39,7 @@ pub use leaf::{Leaf, LeafElement, Read, known, leaf, owned, type_of};
 pub use mind_shape::{Context, DType, Operand, Type, Written, or_fail, rules};
 pub use number::{Datum, Number};
 pub use ops::{
-    check_picked, conv2d, conv2d_grad_filter, conv2d_grad_input, converted, copy, count_reduced,
+    check_added, check_picked, conv2d, conv2d_grad_filter, conv2d_grad_input, converted, copy, count_reduced,
     dynamic_slice, dynamic_update, dynamic_update_in_place, filled, gather, gather_grad, number_like, pad,
     slice, slice_grad, squeeze, subscript, subscript_grad, take_along, take_along_grad, transpose,
 };

@@ -152,6 +152,17 @@ pub fn check_picked<T: Datum, I: Number>(
     }
 }
 
+/// As [`check_picked`], for the rows of a value of this type.
+///
+/// # Panics
+/// With E6001 if an index is out of range.
+#[track_caller]
+pub fn check_added<I: Number>(ty: &Type, indices: Argument<'_, I>, what: &'static str) {
+    if let Err(error) = I::indices(indices.elements).check(extent(ty, 0), what) {
+        fail(error)
+    }
+}
+
 /// The rows of a table at the given indices, which have been checked.
 pub fn gather<T: Datum, I: Number>(table: Argument<'_, T>, indices: Argument<'_, I>, out: &mut [T]) {
     let (row, count) = (row_len(table.ty), indices.elements.len());

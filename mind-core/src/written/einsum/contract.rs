@@ -288,7 +288,7 @@ impl Making<'_> {
                 }
             };
             let parts = [a, b].map(|value| self.aligned(value, &order));
-            let product = Value { at: self.push(Op::Map(Map::PRODUCT), &parts), indices: order };
+            let product = Value { at: self.push(Op::Map(Map::TIMES), &parts), indices: order };
             return Ok(self.summed(product, needed));
         }
         // The last axis of the output is a column if it can be.

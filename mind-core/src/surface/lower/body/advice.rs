@@ -290,12 +290,12 @@ impl BodyLowering<'_> {
             Some(format!("convert it: write `{dtype}({text})`"))
         };
         if error.code == Code::E4011 {
-            if let [table, indices, ..] = operands
-                && self.builder.ty(indices.0).dtype == DType::Bool
-            {
+            let indices = *operands.get(*error.operands.first()?)?;
+            if self.builder.ty(indices.0).dtype == DType::Bool {
+                let table = operands.first().filter(|table| table.0 != indices.0).unwrap_or(&indices);
                 return Some(no_choice(&self.body.short_text(indices.1), &self.body.short_text(table.1)));
             }
-            return operands.get(1).and_then(|indices| converted(*indices, DType::I64));
+            return converted(indices, DType::I64);
         }
         if error.code == Code::E2005 {
             // For truth values, the error already has the help.

@@ -175,7 +175,8 @@ impl Operations for BodyLowering<'_> {
         let types: Vec<&Type> = operands.iter().map(|(value, _)| self.builder.ty(*value)).collect();
         let resolved = each(&op, &types).and_then(|each| Ok((each, resolve(&op, &types)?)));
         let (each, resolved) = resolved.map_err(|fault| self.unresolved(given, &fault, operands))?;
-        let mut operands = operands.to_vec();
+        let read = operands.iter().enumerate().filter(|(position, _)| op.reads(*position));
+        let mut operands: Vec<_> = read.map(|(_, operand)| *operand).collect();
         if let Some(each) = each {
             for (value, expr) in &mut operands {
                 *value = self.emit(&spot, each.clone(), &[(*value, *expr)])?;

@@ -201,6 +201,11 @@ pub(crate) trait ReadCalls: Attributes + ForeignNames {
                 return Ok(BuiltinCall::Arranged { x, arranging });
             }
             BuiltinFunction::Einsum => unreachable!("its arguments are read without formals"),
+            BuiltinFunction::ScatterAdd => {
+                let operands = vec![x, given.required(1), given.required(2)];
+                self.check_added(x, operands[2])?;
+                return Ok(BuiltinCall::Composite(written::scatter_add(), operands));
+            }
             BuiltinFunction::OneHot => {
                 let count = self.dim_attribute(given.required(1))?;
                 let (dtype, like) = match given.arguments[2] {
@@ -272,6 +277,22 @@ pub(crate) trait ReadCalls: Attributes + ForeignNames {
                 Err(Diag::new(Code::E2007, self.site(expr), message).help(CALL).into())
             }
         }
+    }
+
+    /// Returns E2004 for updates whose element type is known and is not that of the tensor.
+    fn check_added(&self, x: ExprId, updates: ExprId) -> Lowered<()> {
+        let ty = |expr: ExprId| self.tensor_type(self.value(expr).tensor()?);
+        let (Some(a), Some(b)) = (ty(x), ty(updates)) else { return Ok(()) };
+        let [of_x, of_updates] = [&a, &b].map(|ty| ty.split('[').next().unwrap_or_default().to_owned());
+        if of_x == of_updates {
+            return Ok(());
+        }
+        let (text, new) = (self.text(x), self.text(updates));
+        let message = format!(
+            "`scatter_add`: element types differ, {of_x} and {of_updates}: {text} is {a}, {new} is {b}"
+        );
+        let help = format!("convert it: write `{of_x}({})`", self.body().text(updates));
+        Err(Diag::new(Code::E2004, self.site(updates), message).help(help).into())
     }
 
     /// The tensors in the list that is the first argument of a call.

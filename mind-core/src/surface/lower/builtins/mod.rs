@@ -53,6 +53,7 @@ pub(crate) enum BuiltinFunction {
     Pad,
     /// `einsum`, which takes any number of operands.
     Einsum,
+    ScatterAdd,
 }
 
 const REDUCTION: &[&str] = &["x", "axes", "keepdims"];
@@ -76,6 +77,7 @@ const COMPOSITES: &[Builtin] = &[
     builtin("split", &["x", "parts", "axis"], 3, BuiltinFunction::Split),
     builtin("pad", &["x", "low", "high", "mode", "value", "interior"], 3, BuiltinFunction::Pad),
     builtin("einsum", &["equation", "x"], 2, BuiltinFunction::Einsum),
+    builtin("scatter_add", &["x", "indices", "updates"], 3, BuiltinFunction::ScatterAdd),
 ];
 
 /// The operations over axes whose result or operand has a fixed element type.

@@ -291,7 +291,7 @@ pub(crate) trait Operations: ReadCalls + Tensors {
                     of.iter().map(|operand| self.operand(*operand)).collect::<Lowered<Vec<_>>>()?;
                 for CompositeOp { op, operands } in steps {
                     let operands: Vec<_> = operands.iter().map(|at| values[*at]).collect();
-                    values.push((self.emit_call(given, op, &operands, &of[..1])?, of[0]));
+                    values.push((self.emit_call(given, op, &operands, &of[..1])?, expr));
                 }
                 Ok(Value::Tensor(values[values.len() - 1].0))
             }
