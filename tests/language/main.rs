@@ -48,6 +48,7 @@ mod memory;
 mod ordering;
 mod params;
 mod parts;
+mod picking;
 mod positions;
 mod products;
 #[cfg(gate)]

@@ -10,6 +10,7 @@ pub(crate) mod kept_calls;
 pub(crate) mod loops;
 pub(crate) mod lowering;
 pub(crate) mod operators;
+pub(crate) mod picking;
 pub(crate) mod pullbacks;
 pub(crate) mod records;
 pub(crate) mod replacing;

@@ -99,6 +99,14 @@ impl BodyLowering<'_> {
             Err(Stop::from(Diag::new(code, subscript.site, message).help(help)))
         };
         let is_new = |subscript: &&Subscript| matches!(subscript.kind, SubscriptKind::New);
+        if let Some(pick) = subscripts.iter().find(|subscript| self.is_pick(subscript)) {
+            return fault(
+                Code::E2001,
+                pick,
+                "picks elements by a tensor, and only consecutive elements can be replaced",
+                "write `num::scatter(x, i, u)`, which replaces those at the indices `i` along an axis",
+            );
+        }
         if let Some(new) = subscripts.iter().find(is_new) {
             return fault(
                 Code::E2001,

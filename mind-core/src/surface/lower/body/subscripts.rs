@@ -45,6 +45,11 @@ impl Taken {
         Self { start: Dim::ZERO, end: extent.clone(), step: 1, is_reversed: false, index: false, from: None }
     }
 
+    /// Whether it is an index, which drops the axis.
+    pub(super) fn is_index(&self) -> bool {
+        self.index
+    }
+
     /// Whether it is all of an axis of this extent.
     pub(super) fn is_whole(&self, extent: &Dim) -> bool {
         let is_all = self.start == Dim::ZERO && self.end == *extent && self.step == 1;
@@ -65,6 +70,9 @@ impl BodyLowering<'_> {
         let operand = (self.tensor(base, None)?, base);
         let ty = self.builder.ty(operand.0);
         let of = Indexed { operand, axes: ty.shape.to_vec(), ty: ty.to_string() };
+        if subscripts.iter().any(|subscript| self.is_pick(subscript)) {
+            return self.picked(&of, subscripts, expr).map(Value::Tensor);
+        }
         let taken = self.taken_ranges(&of, subscripts)?;
         let spot = Spot::of(expr).label("index");
         let taken = self.part(&spot, operand, taken)?;
@@ -101,6 +109,16 @@ impl BodyLowering<'_> {
             let help = "index a field, as in `layers.w[_]`";
             return Err(Diag::new(Code::E2001, new.site, message).help(help).into());
         }
+        if let Some(pick) = subscripts.iter().find(|subscript| self.is_pick(subscript)) {
+            let message = format!(
+                "`index`: a tensor picks elements of a tensor, found {}, a `{}`",
+                self.text(base),
+                record.ty
+            );
+            return Err(Diag::new(Code::E2001, pick.site, message)
+                .help("index a field, as in `layers.w[i]`")
+                .into());
+        }
         let value = Value::Struct(record.clone());
         let leaves = value.leaves();
         let of = Indexed { operand: (leaves[0], base), axes: counts, ty: format!("a `{}`", record.ty) };
@@ -122,8 +140,12 @@ impl BodyLowering<'_> {
     }
 
     /// Emits the elements taken from each axis of a tensor.
-    fn part(&mut self, spot: &Spot, operand: LoweredOperand, mut taken: Vec<Taken>) -> Lowered<ValueId> {
-        let mut operand = operand;
+    pub(super) fn part(
+        &mut self,
+        spot: &Spot,
+        mut operand: LoweredOperand,
+        mut taken: Vec<Taken>,
+    ) -> Lowered<ValueId> {
         if taken.iter().any(|taken| taken.is_reversed) {
             operand.0 = self.reversed(spot, operand, &mut taken)?;
         }
@@ -213,7 +235,8 @@ impl BodyLowering<'_> {
         self.emit(spot, Op::Rows(Rows::part(Shape::new(shape), axis)), &[operand, from])
     }
 
-    /// The elements taken from each axis. Bounds are resolved, and checked as far as they are known.
+    /// The elements taken from each axis, all of them where a tensor picks some. Bounds are resolved, and checked as far
+    /// as they are known.
     pub(super) fn taken_ranges(&self, of: &Indexed, subscripts: &[Subscript]) -> Lowered<Vec<Taken>> {
         let axes = &of.axes;
         let written = subscripts.iter().filter(|subscript| is_of_axis(subscript)).count();
@@ -230,6 +253,7 @@ impl BodyLowering<'_> {
                     taken.extend((axis..axis + axes.len() - written).map(whole));
                 }
                 SubscriptKind::New => {}
+                SubscriptKind::At(_) if self.is_pick(subscript) => taken.push(whole(axis)),
                 SubscriptKind::At(place) => taken.push(self.index(of, axis, place)?),
                 SubscriptKind::Counted { start, count } => {
                     taken.push(self.counted_from(of, axis, (start, count), subscript)?);
@@ -460,7 +484,7 @@ pub(super) fn slice_of(taken: impl Iterator<Item = Taken>) -> (Slice, Vec<i64>) 
 }
 
 /// Whether a subscript applies to a single existing axis.
-fn is_of_axis(subscript: &Subscript) -> bool {
+pub(super) fn is_of_axis(subscript: &Subscript) -> bool {
     !matches!(subscript.kind, SubscriptKind::Rest | SubscriptKind::New)
 }
 

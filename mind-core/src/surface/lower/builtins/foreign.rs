@@ -498,7 +498,8 @@ fn no_function_of(file: &str, name: &str, site: Site) -> Diag {
 /// keeps the shape.
 pub(crate) fn no_choice(condition: &str, tensor: &str) -> String {
     format!(
-        "a shape cannot depend on the values of elements: `where({condition}, {tensor}, 0.0)` keeps the shape"
+        "a shape cannot depend on the values of elements: `where({condition}, {tensor}, 0.0)` keeps the shape, and \
+            `gather({tensor}, num::nonzero({condition}, size = 8))` takes the first 8 rows"
     )
 }
 
