@@ -32,6 +32,7 @@ mod prefetch;
 pub mod reduce;
 pub mod roofline;
 pub mod rows;
+mod sort;
 mod tile;
 mod transpose;
 

@@ -1,11 +1,9 @@
 //! Reorders the elements along an axis.
 
-use std::cmp::Ordering;
-
 use super::check;
 use super::compiled::SumKernels;
 use super::memory::{Storable, poison};
-use super::number::Number;
+use super::sort::{self, Lines, Ranked};
 
 /// Reverses the elements along an axis. `extents` are the product of the extents before the axis, the extent of the
 /// axis, and the product of the extents after it.
@@ -49,7 +47,8 @@ pub fn roll<T: Storable>(extents: [usize; 3], shift: i64, x: &[T], out: &mut [T]
 }
 
 /// Sorts the elements along an axis, from the least to the greatest or in descending order. `extents` as in [`flip`].
-/// Equal elements keep their order, among them -0 and +0. NaN is greater than every number.
+/// Equal elements keep their order, among them -0 and +0. NaN is greater than every number. Keys are kept in scratch
+/// memory of the thread, which stays for the next call.
 ///
 /// # Panics
 /// If a slice does not have as many elements as the product of `extents`.
@@ -65,42 +64,16 @@ pub fn argsort<T: SumKernels>(extents: [usize; 3], descending: bool, x: &[T], ou
     T::argsort(extents, descending, x, out);
 }
 
-pub(super) fn sorted<T: Number>(extents: [usize; 3], descending: bool, x: &[T], out: &mut [T]) {
-    each_line(extents, x, out, "sort: wrong length", |x, stride, extent, out| {
-        for along in 0..extent {
-            out[along * stride] = x[along * stride];
-        }
-        if stride == 1 {
-            out[..extent].sort_unstable_by(|a, b| compare(descending, *a, *b));
-        } else {
-            heap_sort(extent, out, stride, |a, b| compare(descending, a, b));
-        }
-        // The unstable sort may have exchanged zeros of different signs, or NaN of different bits. This restores their
-        // order.
-        let is_zero = |x: T| x == T::ZERO;
-        for is_alike in [&is_zero as &dyn Fn(T) -> bool, &is_nan] {
-            let Some(mut to) = (0..extent).find(|along| is_alike(out[along * stride])) else { continue };
-            for element in x.iter().step_by(stride).take(extent).filter(|element| is_alike(**element)) {
-                out[to * stride] = *element;
-                to += 1;
-            }
-        }
-    });
+pub(super) fn sorted<T: Ranked>(extents: [usize; 3], descending: bool, x: &[T], out: &mut [T]) {
+    let lines = Lines::new(extents, x.len(), out.len(), "sort: wrong length");
+    poison(out);
+    sort::sorted(&lines, descending, x, out);
 }
 
-pub(super) fn order<T: Number>(extents: [usize; 3], descending: bool, x: &[T], out: &mut [i64]) {
-    each_line(extents, x, out, "argsort: wrong length", |x, stride, extent, out| {
-        for along in 0..extent {
-            out[along * stride] = along as i64;
-        }
-        let element = |place: i64| x[place as usize * stride];
-        let by = |a: i64, b: i64| compare(descending, element(a), element(b)).then(a.cmp(&b));
-        if stride == 1 {
-            out[..extent].sort_unstable_by(|a, b| by(*a, *b));
-        } else {
-            heap_sort(extent, out, stride, by);
-        }
-    });
+pub(super) fn order<T: Ranked>(extents: [usize; 3], descending: bool, x: &[T], out: &mut [i64]) {
+    let lines = Lines::new(extents, x.len(), out.len(), "argsort: wrong length");
+    poison(out);
+    sort::order(&lines, descending, x, out);
 }
 
 /// The elements at each position before the axis, with their destination.
@@ -116,57 +89,6 @@ fn slabs<'a, T, U: Storable>(
     // A chunk size must not be 0. If an extent is 0, there are no elements and no chunks.
     let count = extent.saturating_mul(inner).max(1);
     x.chunks_exact(count).zip(out.chunks_exact_mut(count))
-}
-
-/// Calls `visit` for each line along the axis with the source from the line's first element on, the stride, the number
-/// of elements, and the destination from the line's first element on.
-fn each_line<T, U: Storable>(
-    extents: [usize; 3],
-    x: &[T],
-    out: &mut [U],
-    wrong: &'static str,
-    mut visit: impl FnMut(&[T], usize, usize, &mut [U]),
-) {
-    let [_, extent, inner] = extents;
-    for (x, out) in slabs(extents, x, out, wrong) {
-        for column in 0..inner {
-            visit(&x[column..], inner, extent, &mut out[column..]);
-        }
-    }
-}
-
-fn compare<T: Number>(descending: bool, a: T, b: T) -> Ordering {
-    let (low, high) = if descending { (b, a) } else { (a, b) };
-    low.partial_cmp(&high).unwrap_or_else(|| is_nan(low).cmp(&is_nan(high)))
-}
-
-fn is_nan<T: Number>(x: T) -> bool {
-    x.partial_cmp(&x).is_none()
-}
-
-/// Sorts `count` elements that are `stride` apart in place, by heap sort.
-fn heap_sort<T: Copy>(count: usize, line: &mut [T], stride: usize, compare: impl Fn(T, T) -> Ordering) {
-    let sift = |line: &mut [T], mut node: usize, count: usize| loop {
-        let mut child = 2 * node + 1;
-        if child >= count {
-            return;
-        }
-        if child + 1 < count && compare(line[child * stride], line[(child + 1) * stride]).is_lt() {
-            child += 1;
-        }
-        if compare(line[node * stride], line[child * stride]).is_ge() {
-            return;
-        }
-        line.swap(node * stride, child * stride);
-        node = child;
-    };
-    for node in (0..count / 2).rev() {
-        sift(line, node, count);
-    }
-    for end in (1..count).rev() {
-        line.swap(0, end * stride);
-        sift(line, 0, end);
-    }
 }
 
 #[cfg(test)]
@@ -222,7 +144,26 @@ mod tests {
 
     #[test]
     fn elements_are_in_order_along_the_axis_and_equal_ones_as_they_were() {
-        for extents in [[1, 1, 1], [1, 7, 1], [3, 50, 1], [1, 40, 3], [2, 33, 65], [2, 0, 3]] {
+        // Lines on both sides of each limit: side by side, by comparisons and by digits.
+        for extents in [
+            [1, 1, 1],
+            [1, 7, 1],
+            [3, 50, 1],
+            [1, 40, 3],
+            [2, 33, 65],
+            [2, 0, 3],
+            [1, 32, 1],
+            [1, 33, 1],
+            [9, 256, 1],
+            [9, 257, 1],
+            [1, 512, 1],
+            [1, 513, 1],
+            [2, 600, 2],
+            [1, 1024, 8],
+            [1, 1025, 8],
+            [17, 10, 1],
+            [1, 3000, 1],
+        ] {
             let [outer, extent, inner] = extents;
             // Few distinct values, so that many elements are equal; zeros of both signs, infinities and NaN.
             let x: Vec<f64> = (0..outer * extent * inner)
