@@ -53,6 +53,7 @@ mod positions;
 mod products;
 #[cfg(gate)]
 mod pullbacks;
+mod random;
 mod ranges;
 mod rearranging;
 mod reductions;

@@ -68,5 +68,6 @@ programs! {
     one_hot
     checkpoint
     dropout
+    random
     inside
 }

@@ -6,6 +6,7 @@
 
 mod derivative;
 mod rows;
+mod threefry;
 
 use crate::{profile::Profile, ty::DType};
 
@@ -103,7 +104,7 @@ pub enum Notation {
     Prefix(&'static str),
     /// As a function, by its label.
     Function,
-    /// Not at all: only gradients contain it.
+    /// Not at all: only gradients and the text of the library contain it.
     Never,
 }
 

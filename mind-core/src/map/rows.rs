@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use super::{
     Cost, Domain, Exactness, Gives, Hlo, KeepsZeros, Notation, Row, Rust, ShapeRule, Takes, Tightness,
+    threefry,
 };
 use crate::{profile::Profile, ty::DType};
 
@@ -1298,6 +1299,31 @@ rows! {
         hlo: Hlo::Operation("stablehlo.shift_right_arithmetic"),
         integer: |x| x[0] >> u32::try_from(x[1]).map_or(63, |by| by.min(63)),
         ..SHIFT
+    };
+    /// `Threefry(key, counter)`: random bits; an extension.
+    ///
+    /// - **Shape**: the operands broadcast.
+    /// - **Dtype**: the dtype of both operands, an integer.
+    /// - **Semantics**: Threefry-2x32 with 20 rounds (Salmon et al., *Parallel Random Numbers: As Easy as 1, 2, 3*,
+    ///   2011) of `key` and `counter` as 64-bit integers, whose upper half is the first word of the algorithm. The upper
+    ///   half of the result is the first word `w0`, the lower half is `w0 ^ w1`. Narrower integers are its lowest bits.
+    /// - **Error**: none: the result is exact.
+    /// - **Derivative**: none.
+    /// - **Constraints**: 1. both operands have the same dtype (E2004). 2. The shapes broadcast (E3001). 3. The dtype
+    ///   is an integer (E2005).
+    /// - **Example**: `%2 = Threefry (%0, %1) : i64[2, 3]`.
+    Threefry = Row {
+        notation: Notation::Never,
+        mnemonic: "threefry",
+        label: "threefry",
+        formals: &["key", "counter"],
+        takes: Takes::Integers,
+        commutative: false,
+        cost: Cost::Series,
+        rust: Rust::Function("threefry"),
+        hlo: Hlo::Formula(threefry::FORMULA),
+        integer: |x| threefry::reference(x[0], x[1]),
+        ..BITS
     };
     /// `Where(condition, chosen, other)`: elements of two tensors, chosen by truth values; an extension.
     ///

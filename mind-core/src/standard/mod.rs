@@ -9,11 +9,12 @@ use std::sync::LazyLock;
 pub use docs::{Documented, documented};
 
 /// The names and texts of the files.
-pub const FILES: [(&str, &str); 4] = [
+pub const FILES: [(&str, &str); 5] = [
     ("nn", include_str!("nn.mind")),
     ("num", include_str!("num.mind")),
     ("stats", include_str!("stats.mind")),
     ("optim", include_str!("optim.mind")),
+    ("random", include_str!("random.mind")),
 ];
 
 /// Whether the library has a file of this name.

@@ -477,11 +477,15 @@ const FUNCTIONS: &[(&[&str], Replacement)] = &[
     (&["batch_norm", "BatchNorm2d"], Replacement::Words("write `nn::batch_norm(x, scale, bias)`")),
     (
         &["dropout", "Dropout"],
-        Replacement::Words("pass a mask of zeros and ones as a parameter, and multiply by it: `… * mask`"),
+        Replacement::Words("write `nn::dropout(x, key, 0.5)` with a parameter `key: i64`"),
     ),
     (
-        &["rand", "randn", "normal", "uniform", "random", "bernoulli"],
-        Replacement::Words("pass random numbers as a parameter, such as `noise: f32[…]`"),
+        &["rand", "random", "uniform"],
+        Replacement::Words("write `random::uniform(key, [2, 3])` with a parameter `key: i64`"),
+    ),
+    (
+        &["randn", "normal"],
+        Replacement::Words("write `random::normal(key, [2, 3])` with a parameter `key: i64`"),
     ),
     // Features that the language does not have.
     (

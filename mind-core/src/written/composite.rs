@@ -2,6 +2,7 @@
 
 use super::{Constant, Extents, Op, Own, expanded};
 use crate::{
+    data::TensorData,
     dim::Dim,
     ir::{Made, Rows},
     map::Map,
@@ -51,5 +52,24 @@ pub(crate) fn scatter_add() -> Vec<CompositeOp> {
     vec![
         CompositeOp { op: sums, operands: vec![1, 2, 0] },
         CompositeOp { op: Op::Map(Map::PLUS), operands: vec![0, 3] },
+    ]
+}
+
+/// The first operand if the third is `f32`, and the second if it is `f64`.
+///
+/// Both are computed, in `f64`: the type of the third operand is known only to rustc.
+pub(crate) fn of_float_type() -> Vec<CompositeOp> {
+    let number = |of: fn(DType) -> f64| {
+        let values = DType::ALL.map(|dtype| Ok(TensorData::splat(dtype, of(dtype))));
+        Op::Const(Box::new(Constant { values, ..Constant::number(0.0) }))
+    };
+    let step = |op, operands| CompositeOp { op, operands };
+    vec![
+        step(number(|dtype| if dtype == DType::F64 { 1.0 } else { 0.0 }), vec![2]),
+        step(number(|_| 0.0), vec![2]),
+        step(Op::Map(Map::Ne), vec![3, 4]),
+        step(Op::Map(Map::ToF64), vec![0]),
+        step(Op::Map(Map::SELECTION), vec![5, 1, 6]),
+        step(Op::Own(Own::ConvertedLike), vec![7, 2]),
     ]
 }

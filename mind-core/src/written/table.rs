@@ -581,7 +581,7 @@ pub(crate) const FUNCTIONS: &[WrittenFunction] = &[
     })
     .with(&[AttributeForm::Axes], 1),
     WrittenFunction::of("broadcast_to", &["x", "shape"], |mut given| spread(given.dims(0)))
-        .with(&[AttributeForm::Dims], 0),
+        .with(&[AttributeForm::Shape], 0),
     WrittenFunction::of("slice", &["x", "starts", "ends", "steps"], |mut given| {
         let (starts, ends) = (given.dims(0), given.dims(1));
         let steps = given.integers(2).unwrap_or_else(|| vec![1; starts.len()]);

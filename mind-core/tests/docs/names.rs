@@ -32,8 +32,8 @@ After this page you can translate a function of NumPy, JAX or PyTorch.
 
 The table lists functions of these libraries with their equivalents, or the reason why there is none. Functions of
 SciPy are listed with NumPy's, and functions of optax with JAX's. The expressions can be used in functions and over
-Rust variables. `nn`, `num`, `stats` and `optim` are modules of the [library](library.md). All other functions are
-listed in the crate's documentation and in [operations](ops.md).
+Rust variables. `nn`, `num`, `stats`, `optim` and `random` are modules of the [library](library.md). All other functions
+are listed in the crate's documentation and in [operations](ops.md).
 
 `ci/names` evaluates every row in float64 and compares the results with those of the libraries. It uses ordinary values,
 zeros, infinities, NaN, large numbers and small numbers. An expression gives the results of all functions of its row,

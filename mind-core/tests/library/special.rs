@@ -34,7 +34,8 @@ type Differences = BTreeMap<String, String>;
 fn every_function_gives_what_is_recorded_at_special_numbers() {
     let mut found = Differences::new();
     let mut wrong = String::new();
-    for (file, _) in FILES {
+    // The entries of `random` in tests/std/vectors include special numbers.
+    for (file, _) in FILES.into_iter().filter(|(file, _)| *file != "random") {
         let entries = entries("special", file);
         let tried: BTreeSet<&str> = entries.iter().map(|entry| entry.function.as_str()).collect();
         for template in templates(file) {

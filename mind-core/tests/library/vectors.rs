@@ -46,6 +46,8 @@ pub struct Tensor {
     elements: String,
     pub shape: Vec<usize>,
     pub numbers: Vec<f64>,
+    /// The numbers of an integer type. Floats do not hold all of them.
+    integers: Vec<i64>,
 }
 
 #[test]
@@ -159,7 +161,12 @@ impl Entry {
         };
         for (at, (found, wanted)) in results.iter().zip(&self.results).enumerate() {
             assert_eq!(found.shape, wanted.shape, "{what}: shape of result {at}");
-            self.compare(&format!("{what}: result {at}"), dtype, found, &wanted.numbers, wrong);
+            self.compare(&format!("{what}: result {at}"), found.dtype(), found, &wanted.numbers, wrong);
+            if let Elements::I64(found) = &found.elements
+                && *found != wanted.integers
+            {
+                writeln!(wrong, "{what}: {found:?}, recorded {:?}", wanted.integers).expect("a string");
+            }
         }
         let gradients = &results[self.results.len()..];
         assert_eq!(
@@ -251,9 +258,12 @@ impl Tensor {
     pub fn value(&self, dtype: DType) -> Array {
         match self.elements.as_str() {
             "float" => floats(dtype, &self.shape, &self.numbers),
-            "i64" => Array::new(
+            "f32" => floats(DType::F32, &self.shape, &self.numbers),
+            "f64" => floats(DType::F64, &self.shape, &self.numbers),
+            "i64" => Array::new(self.shape.clone(), Elements::I64(self.integers.clone())),
+            "i32" => Array::new(
                 self.shape.clone(),
-                Elements::I64(self.numbers.iter().map(|number| *number as i64).collect()),
+                Elements::I32(self.integers.iter().map(|number| *number as i32).collect()),
             ),
             "bool" => Array::new(
                 self.shape.clone(),
@@ -269,9 +279,12 @@ impl Tensor {
         let (elements, shape) = ty.split_once('[').unwrap_or((ty, "]"));
         let extents = shape.trim_end_matches(']').split(", ").filter(|extent| !extent.is_empty());
         let shape: Vec<usize> = extents.map(|extent| extent.parse().expect("an extent")).collect();
+        let integer = |text: &str| text.trim().parse().unwrap_or_else(|_| panic!("`{text}` is no integer"));
+        let is_integer = DType::from_name(elements).is_some_and(DType::is_integer);
+        let integers = if is_integer { numbers.split(',').map(integer).collect() } else { Vec::new() };
         let numbers = numbers_of(numbers);
         assert_eq!(numbers.len(), shape.iter().product::<usize>(), "{name}: {text}");
-        Self { name: name.to_owned(), elements: elements.to_owned(), shape, numbers }
+        Self { name: name.to_owned(), elements: elements.to_owned(), shape, numbers, integers }
     }
 }
 

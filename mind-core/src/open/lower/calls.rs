@@ -250,14 +250,13 @@ impl ExpressionLowering<'_> {
         method: bool,
         expr: ExprId,
     ) -> Lowered<Value<NodeId>> {
-        let name = callee.to_string();
         if method && self.is_call_of_library(callee, arguments) {
             return Err(self.library_called(callee, arguments, expr).into());
         }
         if let Some(diag) = self.not_for_expressions(callee, expr) {
             return Err(diag.into());
         }
-        let Some(builtin) = builtins::find(&name) else {
+        let Some(builtin) = builtins::called(callee) else {
             return Err(self.undefined_function(callee, (arguments, method), expr));
         };
         self.call_builtin(builtin, arguments, expr)
@@ -267,7 +266,7 @@ impl ExpressionLowering<'_> {
     fn not_for_expressions(&self, callee: &Callee, expr: ExprId) -> Option<Diag> {
         let text = callee.to_string();
         if let Some(frame) = self.frames.last() {
-            let is_function = !callee.of_library && builtins::find(&text).is_none();
+            let is_function = !callee.of_library && builtins::called(callee).is_none();
             let message = format!("`{text}` is a function of a block, expected a template");
             let help =
                 format!("call `{}` in a function of a block, or make `{text}` a template", frame.name());

@@ -20,7 +20,7 @@ use crate::surface::lower::values::expressions::Expressions;
 use crate::surface::lower::values::literals::Literals;
 use crate::surface::lower::values::lower::Lower;
 use crate::surface::lower::values::pullbacks::Pullback;
-use crate::surface::lower::values::templates::Frame;
+use crate::surface::lower::values::templates::{self, Frame};
 use crate::surface::lower::values::{Lowered, Record, Value, VariableScopes};
 use crate::written::{self, ExtentRef};
 
@@ -195,6 +195,10 @@ impl Lower for ExpressionLowering<'_> {
             let kind = CheckKind::Argument(contract.into());
             self.checks.push(Check { kind, node: b, text: b_text, site: self.site(expr) });
         }
+    }
+
+    fn argument_site(&self, expr: ExprId) -> Option<Site> {
+        templates::argument_site(&self.frames, &self.body, expr)
     }
 
     fn at_call(&self, diag: Diag) -> Diag {

@@ -134,7 +134,7 @@ impl ExpressionLowering<'_> {
             }
             self.literal_data(id, dtype).map_err(|stop| match stop {
                 Stop::Poisoned => (Misfit::Kind { help: None }, None),
-                Stop::Mistake(diag) => {
+                Stop::Mistake(diag) | Stop::Argument(_, diag) => {
                     let misfit = Misfit::Value { code: diag.code, message: diag.message.clone() };
                     (misfit, Some(diag))
                 }

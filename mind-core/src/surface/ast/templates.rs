@@ -202,6 +202,10 @@ pub enum ConstantKind {
     Axes,
     /// `dim`: an extent.
     Dim,
+    /// `shape`: one extent or a list of extents.
+    Shape,
+    /// `dtype`: an element type.
+    DType,
     /// `int`: an integer.
     Int,
     /// `float`: a number.
@@ -214,8 +218,17 @@ pub enum ConstantKind {
 
 impl ConstantKind {
     /// Every kind.
-    pub const ALL: [Self; 7] =
-        [Self::Axis, Self::Axes, Self::Dim, Self::Int, Self::Float, Self::Fraction, Self::Bool];
+    pub const ALL: [Self; 9] = [
+        Self::Axis,
+        Self::Axes,
+        Self::Dim,
+        Self::Shape,
+        Self::DType,
+        Self::Int,
+        Self::Float,
+        Self::Fraction,
+        Self::Bool,
+    ];
 
     /// As written in programs.
     pub const fn name(self) -> &'static str {
@@ -223,6 +236,8 @@ impl ConstantKind {
             Self::Axis => "axis",
             Self::Axes => "axes",
             Self::Dim => "dim",
+            Self::Shape => "shape",
+            Self::DType => "dtype",
             Self::Int => "int",
             Self::Float => "float",
             Self::Fraction => "fraction",

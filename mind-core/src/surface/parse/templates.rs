@@ -215,7 +215,7 @@ impl Parser<'_> {
 
     /// Reads `axis = -1`.
     fn constant_formal(&mut self) -> Result<Formal, Diag> {
-        const KINDS: &str = "`axis`, `axes`, `dim`, `int`, `float`, `fraction` or `bool`";
+        const KINDS: &str = "`axis`, `axes`, `dim`, `shape`, `dtype`, `int`, `float`, `fraction` or `bool`";
         let here = self.current_site();
         let name = self.name(KINDS)?;
         let kind = ConstantKind::ALL.into_iter().find(|kind| name == kind.name());

@@ -88,6 +88,7 @@ mod sinh;
 mod tanh;
 #[cfg(test)]
 mod tests;
+mod threefry;
 mod truth;
 
 use crate::kernels::{divided_by_zero, internal_error, number::Number, refused};
@@ -354,6 +355,10 @@ functions! {
     /// The logarithm of the distribution function of the standard normal distribution. See the module for the error
     /// bound.
     log_ndtr(x) { erfcx::logarithm_f32::<A>(x), erfcx::logarithm_f64::<A>(x), refused() }
+
+    /// Random bits: Threefry-2x32 with 20 rounds. The halves of the result are the first word, and both words combined
+    /// by exclusive or.
+    threefry(key, counter) { refused(), refused(), threefry::bits(key as u64, counter as u64) as Self }
 
     /// The absolute value of `x`; the least integer wraps to itself.
     abs(x) { x.abs(), x.abs(), if x < Self::ZERO { x.wrapping_neg() } else { x } }

@@ -51,7 +51,7 @@ impl BodyLowering<'_> {
             None if self.is_call_of_library(callee, arguments) => {
                 Err(self.library_called(callee, arguments, expr).into())
             }
-            None => match crate::surface::lower::builtins::find(&name) {
+            None => match crate::surface::lower::builtins::called(callee) {
                 Some(builtin) => self.call_builtin(builtin, arguments, expr),
                 None => Err(self.undefined_function(callee, arguments, expr)),
             },
@@ -413,7 +413,7 @@ impl BodyLowering<'_> {
                 }
                 Err(Stop::Mistake(diag))
             }
-            Err(Stop::Poisoned) => Err(Stop::Poisoned),
+            Err(stop @ (Stop::Poisoned | Stop::Argument(..))) => Err(stop),
         }
     }
 

@@ -267,6 +267,10 @@ impl Lower for BodyLowering<'_> {
         self.name_value(value, &name.to_string());
     }
 
+    fn argument_site(&self, expr: ExprId) -> Option<Site> {
+        templates::argument_site(&self.frames, self.body, expr)
+    }
+
     fn at_call(&self, diag: Diag) -> Diag {
         self.frames.iter().rev().fold(diag, |diag, frame| {
             let Some(site) = frame.site else { return diag };

@@ -60,7 +60,7 @@ pub(crate) fn lower_body(table: Scope<'_>, signature: &Signature, body: &Body) -
     let result = match result {
         Ok(result) => Some(result),
         Err(Stop::Poisoned) => None,
-        Err(Stop::Mistake(diag)) => {
+        Err(Stop::Mistake(diag) | Stop::Argument(_, diag)) => {
             lowering.diags.push(*diag);
             None
         }

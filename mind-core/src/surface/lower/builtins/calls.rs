@@ -14,8 +14,8 @@ use crate::reduce::Reduce;
 use crate::surface::ast::{Argument, ExprId, NodeKind};
 use crate::surface::lower::values::attributes::Attributes;
 use crate::surface::lower::values::expressions::Expressions;
-use crate::surface::lower::values::{Lowered, Value, Word};
-use crate::ty::DType;
+use crate::surface::lower::values::{Lowered, Stop, Value, Word};
+use crate::ty::{DType, Shape};
 use crate::written::{self, AttributeForm, Op, Own};
 
 /// A call of a function of the language.
@@ -39,6 +39,10 @@ pub(crate) enum BuiltinCall {
     Arranged { x: ExprId, arranging: Arranging },
     /// `einsum("ij,jk->ik", x, w)`
     Einsum { equation: ExprId, operands: Vec<ExprId> },
+    /// `positions(shape)`
+    Positions { shape: Vec<Dim> },
+    /// The value of an argument.
+    Argument(ExprId),
 }
 
 impl BuiltinCall {
@@ -61,7 +65,9 @@ impl BuiltinCall {
             | Self::Extent { .. }
             | Self::Replace { .. }
             | Self::Arranged { .. }
-            | Self::Einsum { .. } => None,
+            | Self::Einsum { .. }
+            | Self::Positions { .. }
+            | Self::Argument(_) => None,
         }
     }
 }
@@ -219,6 +225,22 @@ pub(crate) trait ReadCalls: Attributes + ForeignNames {
                 let operands = [x].into_iter().chain(like).collect();
                 return Ok(BuiltinCall::Composite(written::one_hot(count, dtype), operands));
             }
+            BuiltinFunction::Positions => {
+                let shape = self.shape_attribute(x)?;
+                let too_small = |dim: &Dim| dim.as_literal().is_some_and(|extent| extent < 1);
+                if let Some(axis) = shape.iter().position(too_small) {
+                    let extent = &shape[axis];
+                    let shape = Shape::new(shape.clone());
+                    let message = format!("dimension {axis} of {shape} is {extent}, needed at least 1");
+                    return Err(Stop::Argument(x, Diag::new(Code::E3006, self.site(x), message).into()));
+                }
+                return Ok(BuiltinCall::Positions { shape });
+            }
+            BuiltinFunction::OfType => return self.of_type(given),
+            BuiltinFunction::Probability => {
+                self.check_probability(x)?;
+                return Ok(BuiltinCall::Argument(x));
+            }
             BuiltinFunction::ZerosLike => (Op::Own(Own::FilledLike { one: false }), vec![x]),
             BuiltinFunction::OnesLike => (Op::Own(Own::FilledLike { one: true }), vec![x]),
         };
@@ -293,6 +315,41 @@ pub(crate) trait ReadCalls: Attributes + ForeignNames {
         );
         let help = format!("convert it: write `{of_x}({})`", self.body().text(updates));
         Err(Diag::new(Code::E2004, self.site(updates), message).help(help).into())
+    }
+
+    /// `of_type(dtype, i32 = a, i64 = b)`: the argument that is named after the element type.
+    fn of_type(&self, given: &CallArguments) -> Lowered<BuiltinCall> {
+        let word = given.required(0);
+        let named = |name: &str| given.named().find(|(formal, _)| *formal == name).map(|(_, value)| value);
+        if let Value::Word(Word::ElementsOf(like)) = self.value(word) {
+            // The element type of a tensor whose type is not known.
+            let [narrow, wide] = [DType::F32, DType::F64].map(|dtype| named(dtype.name()));
+            if let (Some(narrow), Some(wide)) = (narrow, wide) {
+                return Ok(BuiltinCall::Composite(written::of_float_type(), vec![narrow, wide, *like]));
+            }
+        }
+        let dtype = self.dtype_attribute(word)?;
+        let value = named(dtype.name()).ok_or_else(|| {
+            let accepted: Vec<_> = given.named().skip(1).map(|(name, _)| name).collect();
+            let message = format!("the element type is {dtype}, needed {}", accepted.join(" or "));
+            let diag = Diag::new(Code::E2005, self.site(word), message);
+            Stop::Argument(word, diag.into())
+        })?;
+        Ok(BuiltinCall::Argument(value))
+    }
+
+    /// Checks that a number that is known is a probability.
+    fn check_probability(&self, p: ExprId) -> Lowered<()> {
+        let Value::Literal(id) = self.value(p) else { return Ok(()) };
+        if !(self.literals().is_number(*id) && self.literals().is_constant(*id)) {
+            return Ok(());
+        }
+        let Some(number) = self.scalar(*id, DType::F64)?.float() else { return Ok(()) };
+        if (0.0..=1.0).contains(&number) {
+            return Ok(());
+        }
+        let message = format!("the probability is {number}, needed a number from 0 to 1");
+        Err(Stop::Argument(p, Diag::new(Code::E4010, self.site(p), message).into()))
     }
 
     /// The tensors in the list that is the first argument of a call.

@@ -12,6 +12,7 @@ pub(crate) mod operations;
 
 use crate::map::Map;
 use crate::reduce::{ArgReduce, Reduce};
+use crate::surface::ast::Callee;
 use crate::written::{self, FUNCTIONS, Op, Own};
 
 /// A function of the language.
@@ -54,6 +55,12 @@ pub(crate) enum BuiltinFunction {
     /// `einsum`, which takes any number of operands.
     Einsum,
     ScatterAdd,
+    /// The positions of the elements of a shape, in row-major order.
+    Positions,
+    /// The argument for an element type.
+    OfType,
+    /// A probability, which is checked if it is known.
+    Probability,
 }
 
 const REDUCTION: &[&str] = &["x", "axes", "keepdims"];
@@ -79,6 +86,17 @@ const COMPOSITES: &[Builtin] = &[
     builtin("einsum", &["equation", "x"], 2, BuiltinFunction::Einsum),
     builtin("scatter_add", &["x", "indices", "updates"], 3, BuiltinFunction::ScatterAdd),
 ];
+
+/// The functions that only the text of the library calls.
+const PRIVATE: &[Builtin] = &[
+    builtin("positions", &["shape"], 1, BuiltinFunction::Positions),
+    builtin("of_type", OF_TYPE, 1, BuiltinFunction::OfType),
+    builtin("probability", &["p"], 1, BuiltinFunction::Probability),
+    builtin("threefry", Map::Threefry.row().formals, 2, BuiltinFunction::Map(Map::Threefry)),
+];
+
+/// The arguments of `of_type`: an element type, and a value for each element type that is accepted.
+const OF_TYPE: &[&str] = &["dtype", "u8", "i32", "i64", "f32", "f64"];
 
 /// The operations over axes whose result or operand has a fixed element type.
 const OVER: &[Builtin] = &[
@@ -150,6 +168,17 @@ const fn builtin(
 
 pub(crate) fn find(name: &str) -> Option<&'static Builtin> {
     all().find(|builtin| builtin.name == name)
+}
+
+/// The function that a call names, which may be private in the text of the library.
+pub(crate) fn called(callee: &Callee) -> Option<&'static Builtin> {
+    let name = callee.to_string();
+    find(&name).or_else(|| callee.in_library.then(|| find_private(&name)).flatten())
+}
+
+/// A function that only the text of the library calls.
+pub(crate) fn find_private(name: &str) -> Option<&'static Builtin> {
+    PRIVATE.iter().find(|builtin| builtin.name == name)
 }
 
 pub(crate) fn is_builtin(name: &str) -> bool {

@@ -7,6 +7,7 @@ use super::calls::{BuiltinCall, CallArguments, ReadCalls};
 use super::einsum::{NamedAxis, einsum};
 use crate::diag::{Code, Diag, Site};
 use crate::dim::Dim;
+use crate::ir::{Arrange, Made};
 use crate::map::Map;
 use crate::surface::ast::{Argument, BinaryOp, ExprId};
 use crate::surface::lower::declarations::lowered::EinsumOrder;
@@ -16,9 +17,9 @@ use crate::surface::lower::values::expressions::operation_of;
 use crate::surface::lower::values::literals::LiteralId;
 use crate::surface::lower::values::tensors::Tensors;
 use crate::surface::lower::values::{Lowered, Stop, Value};
-use crate::ty::Shape;
+use crate::ty::{DType, Shape};
 use crate::written::einsum::Term;
-use crate::written::{CompositeOp, Op, Own, spread};
+use crate::written::{CompositeOp, Constant, Extents, Op, Own, spread};
 
 /// An operand of an operation that decides the element type of a literal beside it.
 #[derive(Clone, Copy)]
@@ -286,6 +287,8 @@ pub(crate) trait Operations: ReadCalls + Tensors {
             BuiltinCall::Replace { part, value } => self.replaced(part, value, expr),
             BuiltinCall::Arranged { x, arranging } => arranged(self, given, x, arranging),
             BuiltinCall::Einsum { equation, operands } => einsum(self, given, equation, &operands),
+            BuiltinCall::Positions { shape } => self.positions(given, shape),
+            BuiltinCall::Argument(value) => Ok(self.value(value).clone()),
             BuiltinCall::Composite(steps, of) => {
                 let mut values =
                     of.iter().map(|operand| self.operand(*operand)).collect::<Lowered<Vec<_>>>()?;
@@ -307,6 +310,21 @@ pub(crate) trait Operations: ReadCalls + Tensors {
                 self.operation(given, spread(shape), &[value])
             }
         }
+    }
+
+    /// The position of each element of a shape, in row-major order.
+    fn positions(&mut self, given: &CallArguments, shape: Vec<Dim>) -> Lowered<Value<Self::Tensor>> {
+        let expr = given.expr;
+        let reshape = |shape| Op::Arrange(Arrange::Reshape { shape: Extents::Written(shape) });
+        // The number of elements is counted on a tensor, because a pack may be any number of extents.
+        let zero = Constant { dtype: DType::I64, ..Constant::number(0.0) };
+        let zero = self.emit_call(given, Op::Const(Box::new(zero)), &[], &[])?;
+        let zeros = self.emit_call(given, spread(shape.clone()), &[(zero, expr)], &[])?;
+        let flat = self.emit_call(given, reshape(vec![Dim::literal(-1)]), &[(zeros, expr)], &[])?;
+        let count = self.extent_of(given, (flat, expr), 0)?;
+        let iota = Op::Made(Made::Iota { shape: vec![count], axis: 0 });
+        let iota = self.emit_call(given, iota, &[], &[])?;
+        self.emit_call(given, reshape(shape), &[(iota, expr)], &[]).map(Value::Tensor)
     }
 
     /// Lowers an operation on tensors. The operands that share an element type are converted to it.

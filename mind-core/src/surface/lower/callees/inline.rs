@@ -12,7 +12,7 @@ use proc_macro2::Ident;
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::standard;
 use crate::surface::ast::{Argument, Body, Callee, ExprId, Formal, Home, Node, NodeKind, Template};
-use crate::surface::lower::builtins::arguments::match_arguments;
+use crate::surface::lower::builtins::{self, arguments::match_arguments};
 use crate::surface::lower::declarations::order::order;
 use crate::surface::parse_block;
 
@@ -144,6 +144,7 @@ impl Templates {
         }
         for callee in body.callees_mut().filter(|callee| callee.is_name()) {
             let name = callee.name.to_string();
+            callee.in_library = builtins::find_private(&name).is_some();
             if template.name != name && standard::own_function(file, &name).is_some() {
                 let path = vec![Ident::new(file, callee.name.span())];
                 *callee = Callee { path, name: callee.name.clone(), of_library: true, in_library: true };

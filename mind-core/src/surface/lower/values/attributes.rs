@@ -125,6 +125,12 @@ pub(crate) trait Attributes: ReadLiterals {
             ConstantKind::Axis | ConstantKind::Int => self.integer_attribute(argument).map(drop),
             ConstantKind::Axes => self.axes_attribute(argument).map(drop),
             ConstantKind::Dim => self.dim_attribute(argument).map(drop),
+            ConstantKind::Shape => self.shape_attribute(argument).map(drop),
+            ConstantKind::DType => match self.value(argument) {
+                // The element type of a tensor whose type is not known.
+                Value::Word(Word::ElementsOf(_)) => Ok(()),
+                _ => self.dtype_attribute(argument).map(drop),
+            },
             ConstantKind::Bool => self.flag_attribute(argument).map(drop),
             ConstantKind::Float => match self.value(argument) {
                 Value::Literal(id)

@@ -8,7 +8,7 @@ use proc_macro2::Ident;
 use super::expressions::{BoundNames, Expressions};
 use super::patterns::fields_in;
 use super::{Binding, Lowered, MAX_TUPLE_DEPTH, MAX_TUPLE_LEAVES, Record, Stop, Value, VariableScopes};
-use crate::diag::{Code, Diag, Diags};
+use crate::diag::{Code, Diag, Diags, Site};
 use crate::surface::ast::{ExprId, Pattern};
 use crate::surface::lower::declarations::structure::StructType;
 
@@ -28,6 +28,9 @@ pub(crate) trait Lower: Expressions {
 
     /// Attributes an error inside of templates to the call that led there.
     fn at_call(&self, diag: Diag) -> Diag;
+
+    /// The site of the argument that a name in a template stands for.
+    fn argument_site(&self, expr: ExprId) -> Option<Site>;
 
     /// The key of a name in the scope.
     fn key(name: &Ident) -> String {
@@ -59,10 +62,13 @@ pub(crate) trait Lower: Expressions {
 
     /// Reports an error; lowering continues.
     fn report(&mut self, stop: Stop) {
-        if let Stop::Mistake(diag) = stop {
-            let diag = self.at_call(*diag);
-            self.diags_mut().push(diag);
-        }
+        let (argument, diag) = match stop {
+            Stop::Poisoned => return,
+            Stop::Mistake(diag) => (None, diag),
+            Stop::Argument(expr, diag) => (self.argument_site(expr), diag),
+        };
+        let diag = self.at_call(*diag);
+        self.diags_mut().push(Diag { site: argument.unwrap_or(diag.site), ..diag });
     }
 
     /// Records the fields that a pattern names.

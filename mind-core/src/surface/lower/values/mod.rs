@@ -187,6 +187,8 @@ pub(crate) enum Stop {
     Poisoned,
     /// An error that has not been reported yet.
     Mistake(Box<Diag>),
+    /// As [`Self::Mistake`], for a value that a template passes on: it is reported at the argument of the call.
+    Argument(ExprId, Box<Diag>),
 }
 
 impl Stop {
@@ -195,6 +197,7 @@ impl Stop {
         match self {
             Self::Poisoned => Self::Poisoned,
             Self::Mistake(diag) => change(*diag).into(),
+            Self::Argument(expr, diag) => Self::Argument(expr, change(*diag).into()),
         }
     }
 }

@@ -21,7 +21,8 @@ use super::{Binding, Lowered, Record, Stop, Value, VariableScopes, Word};
 use crate::diag::{Code, Diag, Site};
 use crate::dim::Dim;
 use crate::surface::ast::{
-    ElementClass, ElementPattern, ExprId, Formal, NodeKind, Pack, Template, TemplateParameter, TensorPattern,
+    Body, ElementClass, ElementPattern, ExprId, Formal, NodeKind, Pack, Template, TemplateParameter,
+    TensorPattern,
 };
 use crate::surface::lower::declarations::structure::Structure;
 use crate::surface::lower::declarations::types::DimNames;
@@ -59,6 +60,18 @@ impl<T, FormData> Frame<T, FormData> {
     pub(crate) fn parameters(&self) -> impl Iterator<Item = (&TemplateParameter, &Value<T>)> {
         self.template.parameters.iter().zip(&self.values)
     }
+}
+
+/// The site of the argument that a parameter of the innermost template stands for, in the outermost call that passes
+/// it on.
+pub(crate) fn argument_site<T, D>(frames: &[Frame<T, D>], body: &Body, expr: ExprId) -> Option<Site> {
+    let passed = frames.iter().rev().try_fold(expr, |expr, frame| {
+        let NodeKind::Name(name) = &body[expr].kind else { return Err(expr) };
+        let position = frame.template.parameters.iter().position(|parameter| parameter.name == *name);
+        position.and_then(|position| frame.arguments.get(position)).copied().ok_or(expr)
+    });
+    let (Ok(argument) | Err(argument)) = passed;
+    (argument != expr).then_some(body[argument].site)
 }
 
 /// An argument that a name of a template is deduced from.
@@ -411,7 +424,7 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
                         let message = format!("{}: {}", param.label(), diag.message);
                         param.declared(Diag { message, ..*diag }).into()
                     }
-                    Stop::Poisoned => Stop::Poisoned,
+                    stop @ (Stop::Poisoned | Stop::Argument(..)) => stop,
                 })
             }
             (Formal::Tensor(pattern), Value::Literal(id))

@@ -1,0 +1,142 @@
+//! `random`, and `nn::dropout`: in kernels as JAX draws them, in loops, transforms, expressions and gradients.
+
+use mind::{Const, Tensor, mind};
+
+mind! {
+    fn uniform_like<N>(key: i64, x: f32[N]) -> f32[N] { x + random::uniform(key, [N]) }
+
+    fn normal(key: i64) -> f32[2, 3] { random::normal(key, [2, 3]) }
+}
+
+/// The numbers are those of `jax.random` with the key 42.
+#[test]
+fn kernels_draw_what_jax_draws() {
+    mind! {
+        fn drawn(key: i64) -> (f32[3, 2], f64[2], i32[4], i64[2], u8[3]) {
+            (
+                random::uniform(key, [3, 2]),
+                random::uniform(key, [2], dtype = f64),
+                random::bits(key, 4),
+                random::bits(key, [2], dtype = i64),
+                random::bits(key, [3], dtype = u8),
+            )
+        }
+
+        fn integers(key: i64, low: i64) -> (i32[5], i64[5], i64[2], i64) {
+            (
+                random::randint(key, 5, 1, 7),
+                random::randint(key, 5, low, 1000000000000, dtype = i64),
+                random::split(key),
+                random::fold_in(key, 7),
+            )
+        }
+    }
+    let (narrow, wide, bits, long, short) = drawn(42);
+    assert_eq!(
+        narrow,
+        Tensor::from([[0.488_709_57, 0.679_797_2], [0.616_271_5, 0.561_016_1], [0.450_644_6, 0.585_865_86]])
+    );
+    assert_eq!(wide, Tensor::from([0.426_727_566_649_909_1, 0.015_010_069_515_314_584]));
+    assert_eq!(bits, Tensor::from([2_098_992_034, -1_375_260_455, -1_648_100_871, -1_885_421_097]));
+    assert_eq!(long, Tensor::from([7_871_734_211_187_709_741, 276_886_910_877_598_708]));
+    assert_eq!(short, Tensor::from([162, 217, 249]));
+    let (dice, far, keys, seventh) = integers(42, -3);
+    assert_eq!(dice, Tensor::from([1, 1, 4, 2, 6]));
+    assert_eq!(
+        far,
+        Tensor::from([464_009_632_837, 604_949_196_429, 848_941_566_607, 550_045_718_998, 100_466_800_411])
+    );
+    assert_eq!(keys, Tensor::from([7_871_734_211_187_709_741, 276_886_910_877_598_708]));
+    assert_eq!(seventh, -7_507_406_917_103_292_001);
+}
+
+/// JAX gives these numbers in `f64`, rounded here.
+#[test]
+fn kernels_draw_normal_numbers_as_jax() {
+    let expected = [-0.028_304_616_f32, 0.467_131_85, 0.295_702_96, 0.153_545_92];
+    for (found, expected) in normal(42).as_slice().iter().zip(expected) {
+        assert!((found - expected).abs() <= 4.0 * f32::EPSILON * expected.abs(), "{found}, JAX {expected}");
+    }
+}
+
+/// Parts for threads, blocks and the rest of a row draw the numbers of their positions.
+#[test]
+fn the_number_at_a_position_depends_on_nothing_else() {
+    let long = uniform_like(42, &Tensor::from_fn_with((1_000_003,), |_| 0.0));
+    for extent in [1, 15, 16, 17, 31, 33, 100, 1000] {
+        let short = uniform_like(42, &Tensor::from_fn_with((extent,), |_| 0.0));
+        assert_eq!(short.as_slice(), &long.as_slice()[..extent], "{extent}");
+    }
+    let mean = long.as_slice().iter().map(|u| f64::from(*u)).sum::<f64>() / 1_000_003.0;
+    assert!((mean - 0.5).abs() < 2e-3, "{mean}");
+}
+
+#[test]
+fn keys_may_be_batched_and_carried() {
+    mind! {
+        fn numbers(key: i64) -> f32[5] { random::uniform(key, [5]) }
+
+        fn batched(keys: i64[3]) -> f32[3, 5] { vmap(numbers, over = key)(keys) }
+
+        fn walk(key: i64) -> f32[3, 5] {
+            let (_, steps) = scan k = key for step in 0..3 { (random::fold_in(k, step), numbers(k)) };
+            steps
+        }
+
+        fn next(key: i64, step: i64) -> i64 { random::fold_in(key, step) }
+    }
+    let keys = [42, -1, 1 << 40];
+    let rows = batched(&Tensor::from(keys));
+    for (row, key) in keys.into_iter().enumerate() {
+        assert_eq!(rows.as_slice()[5 * row..][..5], *numbers(key).as_slice());
+    }
+    let (steps, mut key) = (walk(42), 42);
+    for row in 0..3 {
+        assert_eq!(steps.as_slice()[5 * row..][..5], *numbers(key).as_slice());
+        key = next(key, row as i64);
+    }
+}
+
+#[test]
+fn expressions_draw_the_same_numbers() {
+    let (key, x) = (42_i64, Tensor::from([[1.0_f32, 0.0, 0.0], [0.0, 0.0, 9.0]]));
+    let found: Tensor<f32, (Const<2>, Const<3>)> = mind!(random::normal(key, [2, 3])).into();
+    assert_eq!(found, normal(42));
+    let wide: Tensor<f32, (Const<3>, Const<3>)> =
+        mind!(random::uniform(key, [extent(x, 0) + 1, extent(x, 1)])).into();
+    assert_eq!(wide.as_slice()[..6], *uniform_like(42, &Tensor::from([0.0; 6])).as_slice());
+    mind! {
+        fn chosen(key: i64, x: f32[2, 3]) -> (i64[2], f32[2, 3]) {
+            (random::categorical(key, x), nn::dropout(x + 1.0, key, 0.25))
+        }
+    }
+    let (of, kept) = chosen(42, &x);
+    assert_eq!(of, mind!(random::categorical(key, x) : i64[2]));
+    assert_eq!(kept, mind!(nn::dropout(x + 1.0, key, 0.25) : f32[2, 3]));
+}
+
+/// The gradient draws the mask of the function again, and noise is a constant.
+#[test]
+fn gradients_pass_through_what_is_drawn() {
+    mind! {
+        #[grad(x)]
+        fn dropped<N>(x: f64[N], key: i64) -> f64 { sum(nn::dropout(x, key, 0.5)) }
+
+        fn mask<N>(x: f64[N], key: i64) -> f64[N] { nn::dropout(x * 0.0 + 1.0, key, 0.5) }
+
+        #[grad(mu, sigma)]
+        fn moved(mu: f64, sigma: f64, key: i64) -> f64 {
+            sum(mu + sigma * random::normal(key, [4], dtype = f64))
+        }
+
+        fn noise(key: i64) -> f64[4] { random::normal(key, [4], dtype = f64) }
+    }
+    let x: Tensor<f64, (Const<100>,)> = Tensor::from_fn(|[i]| i as f64);
+    let (_, slopes) = dropped_grad(&x, 7);
+    assert_eq!(slopes, mask(&x, 7));
+    let kept = slopes.as_slice().iter().filter(|slope| **slope == 2.0).count();
+    assert!((30..70).contains(&kept), "{kept}");
+    let (_, (by_mu, by_sigma)) = moved_grad(0.5, 2.0, 9);
+    assert_eq!(by_mu, 4.0);
+    assert!((by_sigma - noise(9).as_slice().iter().sum::<f64>()).abs() < 1e-12);
+}
