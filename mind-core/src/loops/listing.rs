@@ -104,6 +104,7 @@ impl<'a> Printer<'a> {
                 Captured::Number(Scalar::Input(_) | Scalar::Local(_) | Scalar::Constant(_)) => {
                     "a number".to_owned()
                 }
+                Captured::Position => "a position".to_owned(),
                 Captured::Steps(steps) => format!("steps, {} in all", self.listing.dim(steps)),
                 Captured::Block(OfBlock::Sums) => "a block of sums".to_owned(),
                 Captured::Block(_) => "of the block".to_owned(),
@@ -227,6 +228,7 @@ impl<'a> Printer<'a> {
             Expr::Number(var) => self.name(*var).to_owned(),
             Expr::Constant(data) => self.listing.scalar(&Scalar::Constant(data.clone())),
             Expr::Element(place) => self.place(place),
+            Expr::Position(position) => self.size(position),
             Expr::Apply { op, operands, .. } => {
                 let operands: Vec<_> = operands.iter().map(|operand| self.value(operand)).collect();
                 crate::plan::operation(*op, &operands)

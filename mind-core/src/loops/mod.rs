@@ -103,6 +103,8 @@ pub enum Captured {
     Scratch(BufferId),
     /// A scalar.
     Number(Scalar),
+    /// The position at which the part begins, of a load that counts positions.
+    Position,
     /// The number of steps that the loops process along the axis on which they are cut. The whole axis has the given
     /// number of steps.
     Steps(Dim),
@@ -197,6 +199,8 @@ pub enum Expr {
     Constant(TensorData),
     /// An element in memory.
     Element(ElementRef),
+    /// A position as an `i64`.
+    Position(Size),
     /// An elementwise function.
     Apply {
         /// The function.

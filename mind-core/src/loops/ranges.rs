@@ -86,7 +86,7 @@ fn ask<'a>(value: &'a Expr, questions: &mut Vec<(&'static str, &'a [Expr])>) {
             }
         }
         Expr::Mean { sum, .. } => ask(sum, questions),
-        Expr::Number(_) | Expr::Constant(_) | Expr::Element(_) | Expr::Lanes { .. } => {}
+        Expr::Number(_) | Expr::Constant(_) | Expr::Element(_) | Expr::Position(_) | Expr::Lanes { .. } => {}
     }
 }
 
@@ -128,14 +128,14 @@ impl Expr {
             Self::Number(var) => read.push(*var),
             Self::Apply { operands, .. } => operands.iter().for_each(|operand| operand.variables(read)),
             Self::Mean { sum, .. } => sum.variables(read),
-            Self::Constant(_) | Self::Element(_) | Self::Lanes { .. } => {}
+            Self::Constant(_) | Self::Element(_) | Self::Position(_) | Self::Lanes { .. } => {}
         }
     }
 
     /// Whether it is cheap to compute twice.
     fn is_short(&self) -> bool {
         match self {
-            Self::Number(_) | Self::Constant(_) | Self::Element(_) => true,
+            Self::Number(_) | Self::Constant(_) | Self::Element(_) | Self::Position(_) => true,
             Self::Apply { op, operands, .. } => {
                 !op.row().cost.is_worth_keeping() && operands.iter().all(Self::is_short)
             }

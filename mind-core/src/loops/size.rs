@@ -54,6 +54,9 @@ impl Size {
     }
 
     pub(super) fn times(self, other: Self) -> Self {
+        if other.literal() == Some(1) {
+            return self;
+        }
         Self::Times(Box::new([self, other]))
     }
 

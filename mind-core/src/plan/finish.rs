@@ -25,11 +25,15 @@ pub(super) fn finish(fusion: &Fusion<'_>, cluster: &Cluster<'_>) -> Finish {
                 let operand = |read: &ItemOperand| match read {
                     ItemOperand::Scalar(scalar) => Operand::Scalar(scalar.clone()),
                     ItemOperand::View(view) => {
-                        let read = read.item().expect("a view of memory");
-                        if let Ok(member) = members.binary_search(&read) {
-                            return operands[member].clone();
-                        }
-                        let view = matrix(&view.of(buffer_of(read)));
+                        let view = match read.item() {
+                            Some(read) => {
+                                if let Ok(member) = members.binary_search(&read) {
+                                    return operands[member].clone();
+                                }
+                                matrix(&view.of(buffer_of(read)))
+                            }
+                            None => matrix(view),
+                        };
                         let known = finish.loads.iter().position(|load| *load == view);
                         Operand::Load(known.unwrap_or_else(|| {
                             finish.loads.push(view);

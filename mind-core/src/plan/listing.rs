@@ -367,6 +367,7 @@ impl Listing<'_> {
         match &view.source {
             Source::Scalar(scalar) => self.scalar(scalar),
             Source::Buffer(buffer) => self.buffer(*buffer),
+            Source::Positions(_) => "positions".to_owned(),
         }
     }
 

@@ -9,7 +9,7 @@ use crate::{
     dim::Dim,
     ir::ValueId,
     plan::{
-        BufferId, Fold, Nest, Node, Operand, Pass, Store, Target, View,
+        BufferId, Fold, Nest, Node, Operand, Pass, Source, Store, Target, View,
         fusion::{InPlace, Space, reads_in_place},
         graph::{Graph, ItemId, ItemOperand, Work},
         view::{self, row_major},
@@ -329,12 +329,14 @@ impl<'a> Builder<'a> {
             },
             (None, ItemOperand::Scalar(scalar)) => Operand::Scalar(scalar.clone()),
             (None, ItemOperand::View(view)) => {
-                let item = read.item().expect("a view of memory");
-                let buffer = (self.cluster.buffer_of)(item);
+                let source = match read.item() {
+                    Some(item) => Source::Buffer((self.cluster.buffer_of)(item)),
+                    None => view.source.clone(),
+                };
                 // A number reads in the space of rows, so it is constant along the elements.
                 let mut strides = view.strides.clone();
                 strides.resize(self.cluster.space.extents.len(), Dim::ZERO);
-                self.load(self.view(buffer, view.offset.clone(), strides))
+                self.load(self.view(source, view.offset.clone(), strides))
             }
         }
     }
@@ -347,9 +349,8 @@ impl<'a> Builder<'a> {
         }))
     }
 
-    fn view(&self, buffer: BufferId, offset: Dim, strides: Vec<Dim>) -> View {
-        let shape = Shape::from_slice(&self.cluster.space.extents);
-        View { offset, strides, ..View::contiguous(buffer, &shape) }
+    fn view(&self, source: Source, offset: Dim, strides: Vec<Dim>) -> View {
+        View { source, offset, strides, shape: Shape::from_slice(&self.cluster.space.extents) }
     }
 
     /// The view that a member is stored to.
@@ -365,7 +366,7 @@ impl<'a> Builder<'a> {
             None => row_major(&Shape::from_slice(&item.space)),
         };
         strides.resize(self.cluster.space.extents.len(), Dim::ZERO);
-        self.view(buffer, Dim::ZERO, strides)
+        self.view(Source::Buffer(buffer), Dim::ZERO, strides)
     }
 
     fn sum_target(&self, member: usize) -> Target {

@@ -27,6 +27,8 @@ pub enum Source {
     Buffer(BufferId),
     /// A scalar.
     Scalar(Scalar),
+    /// The numbers from 0 up, as many as the dim. They take no memory: a loop counts them.
+    Positions(Dim),
 }
 
 const FITS: &str = "a stride is a product of extents of a type, and those are within the limits";
@@ -53,7 +55,7 @@ impl View {
     pub fn buffer(&self) -> Option<BufferId> {
         match self.source {
             Source::Buffer(buffer) => Some(buffer),
-            Source::Scalar(_) => None,
+            Source::Scalar(_) | Source::Positions(_) => None,
         }
     }
 

@@ -105,6 +105,7 @@ impl Run<'_> {
                     }
                     Captured::Number(scalar) => Held::Number(machine.run.scalar(scalar)),
                     Captured::Steps(_) => Held::Size(end - start),
+                    Captured::Position => Held::Size(moved),
                     Captured::Block(_) => panic!("a nest has no blocks of sums"),
                 };
                 machine.held[var.0] = held;
@@ -166,6 +167,7 @@ impl Run<'_> {
                     Held::Slice(Base::Buffer(*buffer), moved, machine.run.len(*buffer) - moved)
                 }
                 Captured::Number(scalar) => Held::Number(machine.run.scalar(scalar)),
+                Captured::Position => Held::Size(0),
                 Captured::Block(OfBlock::First) => Held::Size(first),
                 Captured::Block(OfBlock::Row) => Held::Size(row),
                 Captured::Block(OfBlock::Column) => Held::Size(column),
@@ -193,6 +195,7 @@ impl Run<'_> {
                     Held::Slice(Base::Buffer(*buffer), 0, machine.run.len(*buffer))
                 }
                 Captured::Number(scalar) => Held::Number(machine.run.scalar(scalar)),
+                Captured::Position => Held::Size(0),
                 other => panic!("{other:?} in a product that is computed where it stands"),
             };
         }
@@ -424,6 +427,7 @@ impl<'m, 'p> Machine<'m, 'p> {
             },
             Expr::Constant(data) => constant(data),
             Expr::Element(place) => self.read(&self.one(place)),
+            Expr::Position(position) => Elements::I64(vec![self.size(position) as i64]),
             Expr::Apply { op, operands, dtype } => {
                 let operands: Vec<_> = operands.iter().map(|operand| self.value(operand)).collect();
                 scalar_op(*op, *dtype, &operands)

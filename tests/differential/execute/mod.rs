@@ -224,6 +224,10 @@ impl Run<'_> {
                     Element::wrap(positions.iter().map(|position| vec[*position]).collect())
                 })
             }
+            Source::Positions(_) => {
+                let positions = self.positions(view, &shape);
+                Elements::I64(positions.into_iter().map(|position| position as i64).collect())
+            }
         }
     }
 

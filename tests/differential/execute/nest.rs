@@ -191,7 +191,9 @@ impl Run<'_> {
         match operand {
             Operand::Load(load) => {
                 let view = &loads[*load];
-                let buffer = view.buffer().expect("loads are of memory");
+                let Some(buffer) = view.buffer() else {
+                    return One::of(&Elements::I64(vec![self.position(view, index) as i64]), 0);
+                };
                 One::of(self.region(buffer), self.range(buffer).start + self.position(view, index))
             }
             Operand::Node(node) => values[*node],

@@ -4,7 +4,7 @@ use crate::{
     dim::Dim,
     ir::ValueId,
     loops::{Capture, Captured, Cut, Holds, OfBlock, Var},
-    plan::{Buffer, BufferId, Finish, Location, Nest, Plan, Scalar, View},
+    plan::{Buffer, BufferId, Finish, Location, Nest, Plan, Scalar, Source, View},
     ty::DType,
 };
 
@@ -65,6 +65,19 @@ impl Captures {
 
     fn loads(&mut self, plan: &Plan, nest: &Nest, cut: Option<&Cut>, out: &mut Writer) {
         for load in &nest.loads {
+            if let Source::Positions(_) = load.source {
+                let stride = stride(load, cut);
+                let is_it =
+                    |capture: &&Capture| capture.source == Captured::Position && capture.stride == stride;
+                let known = self.all.iter().find(is_it).map(|capture| capture.var);
+                let var = known.unwrap_or_else(|| {
+                    let var = out.variable(None, "position", Holds::Size);
+                    self.add(var, Captured::Position, stride);
+                    var
+                });
+                self.loads.push(var);
+                continue;
+            }
             let buffer = buffer(load);
             if let Some((_, target)) =
                 self.targets.iter().find(|(target, _)| is_written(plan, *target, buffer))

@@ -124,8 +124,13 @@ impl NestLowering<'_> {
 
     fn load_number(&mut self, variables: &mut Variables, load: usize, index: Size) {
         let of = self.captures.loads[load];
-        let var = self.out.derived(of, "row", Holds::Number(self.out.dtype(of)));
-        self.out.push(Statement::Number(var, Expr::Element(ElementRef { of, index })));
+        let dtype = self.dtype(&self.nest.loads[load]);
+        let var = self.out.derived(of, "row", Holds::Number(dtype));
+        let value = match self.out.holds(of) {
+            Holds::Size => Expr::Position(Size::sum(vec![of.into(), index])),
+            _ => Expr::Element(ElementRef { of, index }),
+        };
+        self.out.push(Statement::Number(var, value));
         variables.loads[load] = Some(var);
     }
 
@@ -207,6 +212,12 @@ impl NestLowering<'_> {
             let (of, at) = (self.captures.loads[load], self.row_position(view, false));
             match Along::of(view, inner) {
                 Along::Fixed => self.load_number(variables, load, at),
+                Along::Strided if self.out.holds(of) == Holds::Size => {
+                    let parts = if at.literal() == Some(0) { vec![] } else { vec![at] };
+                    let parts = [Size::from(of)].into_iter().chain(parts).collect();
+                    let row = self.out.size("position_row", Size::sum(parts));
+                    variables.loads[load] = Some(row);
+                }
                 along @ (Along::Consecutive | Along::Strided) => {
                     let var = self.out.derived(of, "row", Holds::Borrowed(self.out.dtype(of)));
                     let part = Subslice { of, at: Some(at), len: run(along).filter(|_| !blocks) };
@@ -633,9 +644,14 @@ impl NestLowering<'_> {
             Operand::Scalar(scalar) => self.scalar(scalar),
             Operand::Load(load) => {
                 let row = self.row(*load, variables);
-                match matches!(self.out.holds(row), Holds::Number(_)) {
-                    true => Expr::Number(row),
-                    false => Expr::Element(self.place(row, &self.nest.loads[*load], variables, at)),
+                match self.out.holds(row) {
+                    Holds::Number(_) => Expr::Number(row),
+                    Holds::Size => {
+                        let ElementRef { index, .. } =
+                            self.place(row, &self.nest.loads[*load], variables, at);
+                        Expr::Position(Size::sum(vec![row.into(), index]))
+                    }
+                    _ => Expr::Element(self.place(row, &self.nest.loads[*load], variables, at)),
                 }
             }
             Operand::Product => {

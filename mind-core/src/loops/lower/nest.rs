@@ -2,7 +2,7 @@
 
 use crate::{
     dim::Dim,
-    plan::{BufferId, Nest, Operand, Plan, Target, View},
+    plan::{BufferId, Nest, Operand, Plan, Source, Target, View},
     ty::DType,
 };
 
@@ -20,7 +20,7 @@ impl Along {
     pub(super) fn of(view: &View, axis: usize) -> Self {
         match &view.strides[axis] {
             stride if *stride == Dim::ZERO => Self::Fixed,
-            stride if stride.is_one() => Self::Consecutive,
+            stride if stride.is_one() && view.buffer().is_some() => Self::Consecutive,
             _ => Self::Strided,
         }
     }
@@ -60,7 +60,10 @@ pub(super) fn buffer(view: &View) -> BufferId {
 }
 
 pub(super) fn dtype(plan: &Plan, view: &View) -> DType {
-    plan.buffers[buffer(view).0].ty.dtype
+    match view.source {
+        Source::Positions(_) => DType::I64,
+        Source::Buffer(_) | Source::Scalar(_) => plan.buffers[buffer(view).0].ty.dtype,
+    }
 }
 
 /// The number of elements, if it is known.

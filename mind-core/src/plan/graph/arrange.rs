@@ -64,6 +64,8 @@ struct Arranger<'m> {
     is_read_transposed: Vec<bool>,
     /// Contiguous copies of values.
     copies: HashMap<ValueId, ItemId>,
+    /// The items that store positions, by their number.
+    positions: Vec<(Dim, ItemId)>,
     checks: HashMap<(ValueId, Condition), ItemId>,
     /// The last item so far that watches a value.
     watched: Option<ItemId>,
@@ -88,6 +90,7 @@ impl<'m> Arranger<'m> {
             masks: masks(module),
             is_read_transposed: read_transposed(module),
             copies: HashMap::new(),
+            positions: Vec::new(),
             checks: HashMap::new(),
             watched: None,
         }
@@ -111,7 +114,7 @@ impl<'m> Arranger<'m> {
                     }
                 }
             },
-            Op::Made(Made::Iota { axis, .. }) => self.iota(value, inst, position(*axis)),
+            Op::Made(Made::Iota { axis, .. }) => positions(&inst.ty.shape, position(*axis)),
             Op::Map(map) if map.row().is_identity() => self.views[inst.operands[0].index()].clone(),
             Op::Map(map) => self.elementwise(value, inst, *map),
             Op::Reduce(reduce, reduction) => self.fold(value, inst, reduction, reduce.row()),
@@ -158,16 +161,19 @@ impl<'m> Arranger<'m> {
         }
     }
 
-    /// Stores the positions along one axis in memory, and broadcasts them along the other axes.
-    fn iota(&mut self, value: ValueId, inst: &Inst, axis: usize) -> View {
-        let shape = &inst.ty.shape;
-        let along = Shape::from_slice(&shape[axis..=axis]);
-        let ty = inst.ty.with_shape(along);
-        let op = Op::Made(Made::Iota { shape: ty.shape.to_vec(), axis: 0 });
-        let work = Work::Call { op, operands: Vec::new(), ty: ty.clone() };
-        let numbers = self.whole(value, work, Vec::new(), &ty);
-        let only = |(at, extent): (usize, &Dim)| if at == axis { extent.clone() } else { Dim::ONE };
-        numbers.insert_or_remove_ones(&shape.iter().enumerate().map(only).collect()).broadcast(shape)
+    /// The same view of memory, for a reader that is no elementwise function: positions are stored.
+    fn stored(&mut self, value: ValueId, view: View) -> View {
+        let Source::Positions(count) = &view.source else { return view };
+        let known = self.positions.iter().find(|(known, _)| known == count).map(|(_, item)| *item);
+        let item = known.unwrap_or_else(|| {
+            let ty = Type::new(DType::I64, Shape::from_slice(std::slice::from_ref(count)));
+            let op = Op::Made(Made::Iota { shape: ty.shape.to_vec(), axis: 0 });
+            let work = Work::Call { op, operands: Vec::new(), ty: ty.clone() };
+            let item = self.push(value, work, Vec::new(), ty, Vec::new());
+            self.positions.push((count.clone(), item));
+            item
+        });
+        view.of(BufferId(item))
     }
 
     /// A view of the operand's elements, or of a copy of them if there is no such view.
@@ -243,9 +249,10 @@ impl<'m> Arranger<'m> {
 
     /// Converts a view of rank 0 to a scalar.
     fn loaded(&mut self, value: ValueId, view: View, dtype: DType) -> View {
+        let view = self.stored(value, view);
         match view.source {
             Source::Scalar(_) => view,
-            Source::Buffer(_) => {
+            Source::Buffer(_) | Source::Positions(_) => {
                 self.number(value, Work::Load, vec![ItemOperand::View(view)], dtype, Vec::new())
             }
         }
@@ -298,6 +305,7 @@ impl<'m> Arranger<'m> {
 
     fn fold(&mut self, value: ValueId, inst: &Inst, reduction: &Reduction, row: &Row) -> View {
         let operand = self.view(inst.operands[0]);
+        let operand = self.stored(inst.operands[0], operand);
         let every = reduction.axes.is_empty();
         let marked = |axis: usize| every || reduction.axes.contains(&(axis as i64));
         let axes = || operand.shape.iter().enumerate().filter(|(_, extent)| !extent.is_one());
@@ -329,6 +337,7 @@ impl<'m> Arranger<'m> {
 
     /// A contiguous copy of a view of a value.
     fn copied(&mut self, value: ValueId, view: &View) -> View {
+        let view = &self.stored(value, view.clone());
         let known = self.copies.get(&value).copied();
         let item = known.unwrap_or_else(|| {
             let ty = Type::new(self.module.ty(value).dtype, view.shape.clone());
@@ -343,15 +352,17 @@ impl<'m> Arranger<'m> {
     /// A view of a value in memory.
     fn in_memory(&mut self, value: ValueId) -> View {
         let view = self.view(value);
+        let view = self.stored(value, view);
         match view.source {
             Source::Buffer(_) => view,
-            Source::Scalar(_) => self.copied(value, &view),
+            Source::Scalar(_) | Source::Positions(_) => self.copied(value, &view),
         }
     }
 
     /// Reads a value in row-major order, as the whole of an item.
     fn contiguous(&mut self, value: ValueId) -> ItemOperand {
         let view = self.view(value);
+        let view = self.stored(value, view);
         ItemOperand::View(if self.is_whole(&view) { view } else { self.copied(value, &view) })
     }
 
@@ -531,12 +542,14 @@ impl<'m> Arranger<'m> {
     /// only.
     fn delivery(&mut self, value: ValueId, taken: &mut Vec<ItemId>, feeds: &[bool]) -> Delivery {
         let view = self.view(value);
+        let view = self.stored(value, view);
         if let (Source::Scalar(scalar), 0) = (&view.source, view.shape.rank()) {
             return Delivery::Scalar(scalar.clone());
         }
         let own = view.buffer().map(|item| item.0).filter(|item| {
             let is_free = !taken.contains(item)
-                && !feeds[*item]
+                // Positions that are stored for this delivery feed nothing.
+                && !feeds.get(*item).copied().unwrap_or_default()
                 && !self.may_fail_after(*item)
                 && !self.may_fail_midway(*item);
             self.items[*item].is_written() && self.is_whole(&view) && is_free
@@ -600,11 +613,18 @@ fn computed(module: &Module) -> Vec<bool> {
     computed
 }
 
+/// The positions along one axis of a shape.
+fn positions(shape: &Shape, axis: usize) -> View {
+    let strides = (0..shape.rank()).map(|at| if at == axis { Dim::ONE } else { Dim::ZERO }).collect();
+    let source = Source::Positions(shape[axis].clone());
+    View { source, offset: Dim::ZERO, shape: shape.clone(), strides }
+}
+
 /// The read of an operand's view. A view of memory is stripped of axes of extent 1.
 fn read(view: &View) -> ItemOperand {
     match &view.source {
         Source::Scalar(scalar) => ItemOperand::Scalar(scalar.clone()),
-        Source::Buffer(_) => {
+        Source::Buffer(_) | Source::Positions(_) => {
             let axes = view.shape.iter().zip(&view.strides).filter(|(extent, _)| !extent.is_one());
             let (extents, strides): (Vec<Dim>, Vec<Dim>) =
                 axes.map(|(extent, stride)| (extent.clone(), stride.clone())).unzip();

@@ -14,11 +14,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     dim::Dim,
-    ir::{Made, Op, ValueId},
+    ir::ValueId,
     map::Map,
-    plan::{
-        Buffer, BufferId, Fold, KernelCall, Location, MatMul, Nest, Node, Operand, Pass, Source, Step, Store,
-    },
+    plan::{Buffer, BufferId, Fold, Location, MatMul, Nest, Node, Operand, Pass, Source, Step, Store},
 };
 
 use super::{
@@ -111,8 +109,6 @@ struct HiddenColumns<'s> {
     buffers: &'s [Buffer],
     rows: &'s Rows,
     shortened: &'s BTreeSet<BufferId>,
-    /// The buffers that hold the numbers from 0 up.
-    iotas: BTreeSet<BufferId>,
     /// The buffers that the group writes.
     written: BTreeSet<BufferId>,
     masks: Masks,
@@ -130,10 +126,6 @@ impl<'s> HiddenColumns<'s> {
         shortened: &'s BTreeSet<BufferId>,
         ahead: Option<i64>,
     ) -> Self {
-        let iota = |step: &Step| match step {
-            Step::Call(KernelCall { op: Op::Made(Made::Iota { .. }), result, .. }) => Some(*result),
-            _ => None,
-        };
         let mut written = BTreeSet::new();
         group
             .steps
@@ -143,7 +135,6 @@ impl<'s> HiddenColumns<'s> {
             buffers,
             rows: &group.rows,
             shortened,
-            iotas: steps.iter().filter_map(iota).collect(),
             written,
             masks: Masks { ahead, found: BTreeSet::new() },
             facts: BTreeMap::new(),
@@ -261,7 +252,7 @@ impl<'s> HiddenColumns<'s> {
         match &row_view.view.source {
             Source::Scalar(scalar) => Fact::of(scalar),
             Source::Buffer(buffer) if self.shortened.contains(buffer) => self.element(row_view, column),
-            Source::Buffer(buffer) if self.iotas.contains(buffer) => {
+            Source::Positions(_) => {
                 let (row, batch) = row_view.along.split_last().expect("matrices have rows");
                 let column = column.map_or(Some(0), |axis| row_view.view.strides[axis].as_literal());
                 let stands_still = batch.iter().all(|step| *step == Dim::ZERO);

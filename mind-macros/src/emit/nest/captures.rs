@@ -28,6 +28,8 @@ pub(super) enum Kind {
     Number(DType),
     /// The number of steps of the axis that is split.
     Steps,
+    /// A position, and how far it moves per step of the axis that is split.
+    Position(Dim),
 }
 
 impl Field {
@@ -47,6 +49,7 @@ impl Field {
                 }
                 Captured::Number(scalar) => (body.scalar_text(scalar), Kind::Number(dtype())),
                 Captured::Steps(steps) => (body.extent(steps), Kind::Steps),
+                Captured::Position => ("0".to_owned(), Kind::Position(stride)),
                 Captured::Block(_) => return None,
             };
             Some(Self { name, value, kind })
@@ -57,7 +60,7 @@ impl Field {
     pub(super) fn is_borrow(&self) -> bool {
         match self.kind {
             Kind::Read(..) | Kind::Written(..) => true,
-            Kind::Number(_) | Kind::Steps => false,
+            Kind::Number(_) | Kind::Steps | Kind::Position(_) => false,
         }
     }
 
@@ -66,7 +69,7 @@ impl Field {
             Kind::Read(dtype, _) => format!("&{lifetime}[{dtype}]"),
             Kind::Written(dtype, _) => format!("&{lifetime}mut [{dtype}]"),
             Kind::Number(dtype) => dtype.to_string(),
-            Kind::Steps => "usize".to_string(),
+            Kind::Steps | Kind::Position(_) => "usize".to_string(),
         }
     }
 }

@@ -31,7 +31,7 @@ pub(in crate::emit) fn finished(body: &mut Body<'_>, finished: &Finished) -> Str
                 let _ = write!(later, "{name}: {name}.1, ");
                 let _ = write!(arguments, "{name}, ");
             }
-            Kind::Read(..) | Kind::Number(_) | Kind::Steps => {
+            Kind::Read(..) | Kind::Number(_) | Kind::Steps | Kind::Position(_) => {
                 let _ = write!(first, "{name}, ");
                 let _ = write!(later, "{name}, ");
                 let _ = write!(arguments, "*{name}, ");
@@ -119,7 +119,7 @@ pub(in crate::emit) fn whole_rows(body: &mut Body<'_>, whole: &Whole, ty: &str, 
         let _ = match kind {
             Kind::Written(..) => write!(arguments, "&mut {value}[..], "),
             Kind::Read(..) => write!(arguments, "&{value}[..], "),
-            Kind::Number(_) | Kind::Steps => write!(arguments, "{value}, "),
+            Kind::Number(_) | Kind::Steps | Kind::Position(_) => write!(arguments, "{value}, "),
         };
     }
     // As in a nest, a function that takes slices tells LLVM that they do not overlap.

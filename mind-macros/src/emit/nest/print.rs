@@ -295,6 +295,7 @@ impl<'a> Printer<'a> {
             Expr::Number(var) => self.name(*var).to_owned(),
             Expr::Constant(data) => literal::scalar(data),
             Expr::Element(place) => self.place(place),
+            Expr::Position(position) => format!("({} as i64)", self.grouped(position)),
             Expr::Apply { op, operands, dtype } => {
                 let operands: Vec<_> = operands.iter().map(|operand| self.value(operand)).collect();
                 expression(*op, &operands, *dtype, self.by)

@@ -24,7 +24,12 @@ pub(super) fn implementation(body: &Body<'_>, fields: &[Field], names: &str, siz
                 let _ = write!(first, "{name}, ");
                 let _ = write!(later, "{name}: &{name}[at * {stride}..], ");
             }
-            Kind::Read(..) | Kind::Number(_) => {
+            Kind::Position(stride) if *stride != Dim::ZERO => {
+                let stride = grouped(&body.extent(stride));
+                let _ = write!(first, "{name}, ");
+                let _ = write!(later, "{name}: {name} + at * {stride}, ");
+            }
+            Kind::Read(..) | Kind::Number(_) | Kind::Position(_) => {
                 let _ = write!(first, "{name}, ");
                 let _ = write!(later, "{name}, ");
             }
