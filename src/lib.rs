@@ -678,6 +678,8 @@
 //! - Convolutions, products of integers and smaller products use our kernels. On processors other than x86-64 these are
 //!   compiled from plain Rust, without instructions written for the processor.
 //!
+//! `rand_core`: `RandCore` makes a [`Rng`] of any generator of the crate rand_core.
+//!
 //! `serde`: tensors in the formats of serde, in the representation of ndarray's arrays. Input is checked.
 //!
 //! `threads` (default): large loops and products run on several threads. [`set_threads`] or the environment variable
@@ -692,6 +694,9 @@ pub use mind_rt::{
     StaticShape, Tensor, TensorRef, TensorView, TensorViewMut, Workspace, Xoshiro256, dim, gradcheck,
     gradcheck_some, inspect, optim, ranks, set_threads, simd_level, threads, trim,
 };
+
+#[cfg(feature = "rand_core")]
+pub use mind_rt::RandCore;
 
 #[cfg(any(feature = "safetensors", feature = "npy"))]
 pub use mind_files as files;

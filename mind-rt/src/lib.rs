@@ -74,6 +74,8 @@ pub use initialise::Initialiser;
 pub use knossos::Nested;
 pub use parallel::{set_threads, threads};
 pub use parameters::{Parameter, ParameterMut, Parameters};
+#[cfg(feature = "rand_core")]
+pub use random::RandCore;
 pub use random::{Rng, Xoshiro256};
 pub use shape::{Dims, MAX_RANK, Rank, Shape, StaticShape};
 pub use simd::{SimdLevel, simd_level};

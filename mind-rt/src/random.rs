@@ -27,6 +27,40 @@ impl<F: FnMut() -> u64> Rng for F {
     }
 }
 
+/// A generator of the crate [`rand_core`] as an [`Rng`].
+///
+/// ```
+/// use mind_rt::{RandCore, Tensor};
+/// use rand_core::{Infallible, TryRng};
+///
+/// struct Counter(u64);
+///
+/// impl TryRng for Counter {
+///     type Error = Infallible;
+///     fn try_next_u32(&mut self) -> Result<u32, Infallible> { self.try_next_u64().map(|bits| bits as u32) }
+///     fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+///         self.0 = self.0.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(1);
+///         Ok(self.0)
+///     }
+///     fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
+///         bytes.iter_mut().try_for_each(|byte| Ok(*byte = (self.try_next_u64()? >> 56) as u8))
+///     }
+/// }
+///
+/// let x: Tensor![f32; 2, 3] = Tensor::rand(&mut RandCore(Counter(1)));
+/// assert!(x.iter().all(|x| (0.0..1.0).contains(x)));
+/// ```
+#[cfg(feature = "rand_core")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RandCore<R>(pub R);
+
+#[cfg(feature = "rand_core")]
+impl<R: rand_core::Rng> Rng for RandCore<R> {
+    fn next_u64(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+}
+
 /// The generator xoshiro256++ of D. Blackman and S. Vigna (<https://doi.org/10.1145/3460772>). It generates the same
 /// numbers on every machine. It is not cryptographically secure.
 ///
