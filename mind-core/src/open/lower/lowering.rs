@@ -198,7 +198,7 @@ impl Lower for ExpressionLowering<'_> {
     }
 
     fn argument_site(&self, expr: ExprId) -> Option<Site> {
-        templates::argument_site(&self.frames, &self.body, expr)
+        templates::argument_site(&self.frames, self.body, expr)
     }
 
     fn at_call(&self, diag: Diag) -> Diag {
