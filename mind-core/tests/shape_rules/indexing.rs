@@ -136,7 +136,7 @@ fn indices_and_ranges_of_an_axis() {
             subscripts(&mut program, x, &[taken]);
         }
     }
-    assert_eq!(program.check(), [217, 1_607]);
+    assert_eq!(program.check(), [217, 1_307]);
 }
 
 /// The position of a bound, which may count from the end.

@@ -272,12 +272,14 @@ impl NestLowering<'_> {
         targets.filter(move |view| matches!(Along::of(view, inner), Along::Strided))
     }
 
-    /// The loads that are read with a stride, and their rows.
+    /// The loads of elements that are read with a stride, and their rows.
     fn strided<'v>(&'v self, variables: &'v Variables) -> impl Iterator<Item = (&'v View, Var)> + 'v {
         let inner = self.rank() - 1;
         let loads = self.nest.loads.iter().zip(&variables.loads);
         let loads = loads.filter_map(|(view, row)| Some((view, (*row)?)));
-        loads.filter(move |(view, _)| matches!(Along::of(view, inner), Along::Strided))
+        loads.filter(move |(view, row)| {
+            self.out.holds(*row) != Holds::Size && matches!(Along::of(view, inner), Along::Strided)
+        })
     }
 
     /// Whether a product's store begins with blocks of [`LOOPED`] elements, before blocks of `width`. This excludes
