@@ -16,7 +16,7 @@ use std::{cell::Cell, ops::Range};
 
 use crate::{
     dim::Dim,
-    ir::{Arrange, Inst, Join, Module, Op, Part, Product, ValueId},
+    ir::{Arrange, Inst, Join, Module, Op, Part, ValueId},
     ops::position,
     ty::Type,
 };
@@ -125,7 +125,7 @@ fn reads(module: &Module, inst: &Inst) -> Option<Vec<usize>> {
             (position(*axis) >= count).then(|| (0..inst.operands.len()).map(of).collect())?
         }
         // Of the axes of a product, all but the last two, or all but the last one, are those of the batch.
-        Op::Product(Product::MatMul) if (1..=2).contains(&rank) => {
+        Op::Product(_) if (1..=2).contains(&rank) && (0..2).all(|at| ty(at).rank() > 1) => {
             let own = |at: usize, own: usize| small(&ty(at).shape[ty(at).rank() - own..]);
             let rows = own(0, rank)?.iter().rev().skip(1).product::<usize>();
             let terms = rows * own(1, 2)?.iter().product::<usize>();

@@ -6,7 +6,7 @@ use super::{Batch, grid::Grid, reads, small, taken};
 use crate::{
     build::Builder,
     dim::Dim,
-    ir::{Arrange, Inst, Join, Made, Module, Op, Part, Product, Reduction, Slice, ValueId},
+    ir::{Arrange, Inst, Join, Made, Module, Op, Part, Reduction, Slice, ValueId},
     map::{Map, ShapeRule},
     ops::position,
     opt::segments::within_limits,
@@ -154,7 +154,7 @@ impl<'m> Writer<'m> {
                     }
                 })
             }
-            Op::Product(Product::MatMul) => self.product(&operands[0], &operands[1], &shape),
+            Op::Product(_) => self.product(&operands[0], &operands[1], &shape),
             _ => None,
         }
     }
