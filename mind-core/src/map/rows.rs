@@ -68,6 +68,8 @@ impl Map {
     pub const PLUS: Self = Self::Add;
     /// The product of two numbers.
     pub const TIMES: Self = Self::Mul;
+    /// The quotient of two numbers.
+    pub const RATIO: Self = Self::Div;
 
     /// The function of a copy, which returns its operand.
     pub const COPY: Self = Self::StopGradient;
@@ -76,6 +78,11 @@ impl Map {
     pub fn keeping_zeros(self) -> Option<Self> {
         let is_it = |map: &Self| map.row().keeps_zeros.as_ref().is_some_and(|keeps| keeps.otherwise == self);
         Self::ALL.iter().copied().find(is_it)
+    }
+
+    /// Whether the function is a product that is 0 where a factor is 0.
+    pub(crate) fn keeps_zeros_of_products(self) -> bool {
+        Self::TIMES.keeping_zeros() == Some(self)
     }
 
     /// The functions that are written between their operands.

@@ -180,6 +180,11 @@ impl From<Slice> for Op {
 }
 
 impl Part {
+    /// The element at these indices.
+    pub(crate) fn element(indices: Vec<Dim>) -> Self {
+        Self::Index { indices }
+    }
+
     /// Zeros of a shape with the operand at the positions that a slice reads.
     pub(crate) fn slice_grad(shape: Shape, slice: Slice) -> Self {
         Self::SliceGrad { shape, slice: slice.into() }

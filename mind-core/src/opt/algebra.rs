@@ -60,7 +60,7 @@ pub(super) fn has_no_negative_zero(
         (Some(number), _) => !number.is_nothing_to_add() || number.is_integer(),
         (None, Op::Map(Map::Add)) => has_none(0) || has_none(1),
         (None, Op::Map(Map::Mul)) => operands[0] == operands[1],
-        (None, Op::Map(Map::Where)) => has_none(1) && has_none(2),
+        (None, Op::Map(Map::SELECTION)) => has_none(1) && has_none(2),
         (None, Op::Map(Map::Abs | Map::Exp)) => true,
         (None, Op::Arrange(_)) => has_none(0),
         (None, _) => false,
@@ -85,7 +85,7 @@ pub(super) fn rewrite(op: &Op, operands: &Operands, ty: &Type, known: &Optimised
         Op::Map(Map::Mul) => product(operands, ty, known),
         Op::Map(Map::Div) => quotient(operands, ty, known),
         Op::Map(Map::Neg) => known.negated(operands[0]).map_or(Rewrite::Same, Rewrite::Value),
-        Op::Map(Map::MulKeepZero) => product_that_keeps_zeros(operands, ty, known),
+        Op::Map(map) if map.keeps_zeros_of_products() => product_that_keeps_zeros(operands, ty, known),
         Op::Map(Map::Relu) if known.inst(operands[0]).op == Op::Map(Map::Relu) => Rewrite::Value(operands[0]),
         // relu(x) is above 0 exactly where x is. A mask that reads relu(x) does not keep x alive.
         Op::Map(Map::ReluGrad) => match (known.find)(Op::Map(Map::Relu), known.operands(&[operands[1]])) {

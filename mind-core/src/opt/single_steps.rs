@@ -66,13 +66,14 @@ fn is_masked(module: &Module, inst: &Inst, scan: &Scan) -> bool {
         return false;
     };
     let mask_of = |position: usize, output: ValueId| {
-        let Inst { op: Op::Map(Map::Where), operands, .. } = &body.insts()[arranged(body, output).index()]
+        let Inst { op: Op::Map(Map::SELECTION), operands, .. } =
+            &body.insts()[arranged(body, output).index()]
         else {
             return None;
         };
         let [mask, otherwise] = [operands[0], operands[2]].map(|operand| arranged(body, operand));
         let keeps = match &body.insts()[otherwise.index()].op {
-            Op::Input { .. } => otherwise.index() == position,
+            op if op.is_input() => otherwise.index() == position,
             Op::Const(constant) => {
                 let number = constant.data().and_then(|data| KnownNumber::filling(&data));
                 position >= scan.carry_count() && number.is_some_and(|number| number.is(0))
@@ -95,9 +96,9 @@ fn works_on_elements(body: &Module, inst: &Inst) -> bool {
     match &inst.op {
         Op::Map(map) => map.row().pole.is_none_or(|divisor| body.ty(inst.operands[divisor]).dtype.is_float()),
         Op::Reduce(..) => inst.operands.iter().all(|operand| body.ty(*operand).rank() > 1),
-        Op::Input { .. } | Op::Const(_) | Op::Arrange(_) | Op::Part(_) | Op::Join(_) => true,
+        Op::Const(_) | Op::Arrange(_) | Op::Part(_) | Op::Join(_) => true,
         Op::Product(_) => inst.ty.rank() == 3,
-        _ => false,
+        op => op.is_input(),
     }
 }
 

@@ -16,8 +16,8 @@ use std::{cell::Cell, ops::Range};
 
 use crate::{
     dim::Dim,
-    ir::{Arrange, Inst, Join, Module, Op, Part, ValueId},
-    ops::position,
+    ir::{Inst, Join, Module, Op, ValueId},
+    ops::{Motion, position},
     ty::Type,
 };
 
@@ -97,35 +97,36 @@ fn reads(module: &Module, inst: &Inst) -> Option<Vec<usize>> {
     // An operand with the same batch, of small tensors of any shape.
     let alike = |at: usize| Batch::of(ty(at)).filter(|operand| operand.axes == batch.axes);
     let alone = |operand: Batch<'_>| Some(vec![operand.shape.len()]);
-    match &inst.op {
-        Op::Map(_) | Op::Arrange(Arrange::BroadcastTo { .. }) => {
-            let of = |operand: &ValueId| {
-                let shape = &module.ty(*operand).shape;
-                let own = rank.min(shape.rank());
-                small(&shape[shape.rank() - own..]).map(|_| own)
-            };
-            inst.operands.iter().map(of).collect()
-        }
-        Op::Arrange(Arrange::Transpose { permutation }) => {
+    let broadcast = || {
+        let of = |operand: &ValueId| {
+            let shape = &module.ty(*operand).shape;
+            let own = rank.min(shape.rank());
+            small(&shape[shape.rank() - own..]).map(|_| own)
+        };
+        inst.operands.iter().map(of).collect()
+    };
+    match (inst.op.motion(), &inst.op) {
+        (Some(Motion::Repeat), _) | (None, Op::Map(_)) => broadcast(),
+        (Some(Motion::Axes(permutation)), _) => {
             let stay = permutation.iter().take(count).enumerate().all(|(to, from)| to as i64 == *from);
             alike(0).filter(|_| stay).and_then(alone)
         }
         // The axes of the batch may change too. The columns then have the new ones.
-        Op::Arrange(Arrange::Reshape { .. } | Arrange::ExpandDims { .. } | Arrange::Squeeze { .. }) => {
+        (Some(Motion::Order), _) => {
             Batch::of(ty(0)).filter(|operand| operand.columns() == batch.columns()).and_then(alone)
         }
-        Op::Part(Part::Slice(slice) | Part::SliceGrad { slice, .. }) => {
+        (Some(Motion::Taken(slice) | Motion::Put(slice)), _) => {
             let mut bounds = slice.starts.iter().zip(&slice.ends).zip(&slice.steps).zip(batch.axes);
             let is_whole = bounds
                 .all(|(((start, end), step), extent)| *start == Dim::ZERO && end == extent && *step == 1);
             alike(0).filter(|_| is_whole).and_then(alone)
         }
-        Op::Join(Join::Concat { axis }) => {
+        (None, Op::Join(Join::Concat { axis })) => {
             let of = |at: usize| alike(at).map(|operand| operand.shape.len());
             (position(*axis) >= count).then(|| (0..inst.operands.len()).map(of).collect())?
         }
         // Of the axes of a product, all but the last two, or all but the last one, are those of the batch.
-        Op::Product(_) if (1..=2).contains(&rank) && (0..2).all(|at| ty(at).rank() > 1) => {
+        (None, Op::Product(_)) if (1..=2).contains(&rank) && (0..2).all(|at| ty(at).rank() > 1) => {
             let own = |at: usize, own: usize| small(&ty(at).shape[ty(at).rank() - own..]);
             let rows = own(0, rank)?.iter().rev().skip(1).product::<usize>();
             let terms = rows * own(1, 2)?.iter().product::<usize>();
@@ -140,13 +141,13 @@ fn reads(module: &Module, inst: &Inst) -> Option<Vec<usize>> {
 fn is_narrow(module: &Module, inst: &Inst, is_computed: impl Fn(ValueId) -> bool) -> bool {
     let columns = |ty: &Type| Batch::of(ty).map_or(usize::MAX, |batch| batch.columns());
     let all_narrow = || inst.operands.iter().all(|operand| columns(module.ty(*operand)) <= NARROW);
-    match &inst.op {
-        Op::Part(Part::Slice(_)) => {
+    match (inst.op.motion(), &inst.op) {
+        (Some(Motion::Taken(_)), _) => {
             let (whole, part) = (columns(module.ty(inst.operands[0])), columns(&inst.ty));
             is_computed(inst.operands[0]) && part < whole && part <= NARROW
         }
-        Op::Part(Part::SliceGrad { .. }) | Op::Join(_) => all_narrow(),
-        Op::Product(_) => Batch::of(&inst.ty).is_some_and(|batch| batch.shape.len() > 1),
+        (Some(Motion::Put(_)), _) | (None, Op::Join(_)) => all_narrow(),
+        (None, Op::Product(_)) => Batch::of(&inst.ty).is_some_and(|batch| batch.shape.len() > 1),
         _ => false,
     }
 }

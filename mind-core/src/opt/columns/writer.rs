@@ -8,7 +8,7 @@ use crate::{
     dim::Dim,
     ir::{Arrange, Inst, Join, Made, Module, Op, Part, Reduction, Slice, ValueId},
     map::{Map, ShapeRule},
-    ops::position,
+    ops::{Motion, position},
     opt::segments::within_limits,
     reduce,
     ty::{Shape, Type},
@@ -104,10 +104,10 @@ impl<'m> Writer<'m> {
         }
         let Batch { axes: batch, shape } = Batch::of(&inst.ty)?;
         let [first, ..] = &operands[..] else { return None };
-        match &inst.op {
-            Op::Map(map) => self.mapped(*map, &operands, &shape),
-            Op::Arrange(Arrange::BroadcastTo { .. }) => chosen(&shape, |index| first.at_broadcast(index)),
-            Op::Arrange(Arrange::Transpose { permutation }) => {
+        match (inst.op.motion(), &inst.op) {
+            (None, Op::Map(map)) => self.mapped(*map, &operands, &shape),
+            (Some(Motion::Repeat), _) => chosen(&shape, |index| first.at_broadcast(index)),
+            (Some(Motion::Axes(permutation)), _) => {
                 // The axes without that of the batch.
                 let from = |index: &[usize], axis: usize| {
                     let to = permutation.iter().position(|from| position(*from) == axis + batch.len());
@@ -115,7 +115,7 @@ impl<'m> Writer<'m> {
                 };
                 chosen(&shape, |index| first.at((0..index.len()).map(|axis| from(index, axis))))
             }
-            Op::Arrange(Arrange::Reshape { .. } | Arrange::ExpandDims { .. } | Arrange::Squeeze { .. }) => {
+            (Some(Motion::Order), _) => {
                 let before = Batch::of(self.module.ty(inst.operands[0]))?.axes;
                 let (before, after) = (Shape::from_slice(before), Shape::from_slice(batch));
                 let columns = first.clone().reshaped(shape);
@@ -128,11 +128,11 @@ impl<'m> Writer<'m> {
                 });
                 Some(Grid { cells: cells.collect::<Option<_>>()?, ..columns })
             }
-            Op::Part(Part::Slice(slice)) => {
+            (Some(Motion::Taken(slice)), _) => {
                 let axes = axes(slice, batch.len())?;
                 chosen(&shape, |index| first.at(index.iter().zip(&axes).map(|(at, taken)| taken[*at])))
             }
-            Op::Part(Part::SliceGrad { slice, .. }) => {
+            (Some(Motion::Put(slice)), _) => {
                 let axes = axes(slice, batch.len())?;
                 let zero = self.builder.constant(inst.ty.dtype, 0.0);
                 chosen(&shape, |index| {
@@ -140,7 +140,7 @@ impl<'m> Writer<'m> {
                     own.collect::<Option<Vec<usize>>>().map_or(zero, |own| first.at(own))
                 })
             }
-            Op::Join(Join::Concat { axis }) => {
+            (None, Op::Join(Join::Concat { axis })) => {
                 let axis = position(*axis) - batch.len();
                 chosen(&shape, |index| {
                     let mut own = index.to_vec();
@@ -154,7 +154,7 @@ impl<'m> Writer<'m> {
                     }
                 })
             }
-            Op::Product(_) => self.product(&operands[0], &operands[1], &shape),
+            (None, Op::Product(_)) => self.product(&operands[0], &operands[1], &shape),
             _ => None,
         }
     }
@@ -176,9 +176,9 @@ impl<'m> Writer<'m> {
             let mut terms = Vec::with_capacity(inner);
             for at in 0..inner {
                 let [a, b] = [lhs.at(row.iter().copied().chain([at])), rhs.at([at, *column])];
-                terms.push(self.push(Op::Map(Map::Mul), &[a, b]).ok_or(())?);
+                terms.push(self.push(Op::Map(Map::TIMES), &[a, b]).ok_or(())?);
             }
-            self.combined(Map::Add, &terms).ok_or(())
+            self.combined(Map::PLUS, &terms).ok_or(())
         })
         .ok()
     }
@@ -217,7 +217,7 @@ impl<'m> Writer<'m> {
                 return Ok(combined);
             }
             let count = self.builder.constant(inst.ty.dtype, cells.cells.len() as f64);
-            self.push(Op::Map(Map::Div), &[combined, count]).ok_or(())
+            self.push(Op::Map(Map::RATIO), &[combined, count]).ok_or(())
         });
         Some(columns.ok()?.reshaped(Batch::of(&inst.ty)?.shape))
     }
@@ -253,13 +253,13 @@ impl<'m> Writer<'m> {
         Grid::tabulate(&small(shape)?, |index| {
             let at = index.iter().map(|at| Dim::literal(*at as i64));
             if batch.is_empty() {
-                return self.push(Op::Part(Part::Index { indices: at.collect() }), &[whole]).ok_or(());
+                return self.push(Op::Part(Part::element(at.collect())), &[whole]).ok_or(());
             }
             let starts = batch.iter().map(|_| Dim::ZERO).chain(at).collect();
             let ends = index.iter().map(|at| Dim::literal(*at as i64 + 1));
             let ends = batch.iter().cloned().chain(ends).collect();
             let slice = Slice { starts, ends, steps: vec![1; ty.rank()] };
-            let column = self.push(Op::Part(Part::Slice(Box::new(slice))), &[whole]).ok_or(())?;
+            let column = self.push(slice.into(), &[whole]).ok_or(())?;
             self.push(Op::Arrange(Arrange::reshape(Shape::from_slice(batch))), &[column]).ok_or(())
         })
         .ok()
@@ -281,13 +281,11 @@ impl<'m> Writer<'m> {
             })
             .ok(),
             Op::Map(map) => self.mapped(*map, &operands, &shape),
-            Op::Arrange(Arrange::BroadcastTo { .. }) => {
-                chosen(&shape, |index| operands[0].at_broadcast(index))
-            }
-            Op::Arrange(Arrange::Reshape { .. } | Arrange::ExpandDims { .. } | Arrange::Squeeze { .. }) => {
-                Some(operands[0].clone().reshaped(shape))
-            }
-            _ => None,
+            op => match op.motion()? {
+                Motion::Repeat => chosen(&shape, |index| operands[0].at_broadcast(index)),
+                Motion::Order => Some(operands[0].clone().reshaped(shape)),
+                _ => None,
+            },
         }
     }
 

@@ -108,7 +108,7 @@ impl BodyLowering<'_> {
         let rows = extents.iter().try_fold(Dim::ONE, |rows, extent| rows.mul(extent));
         let rows = rows.map_err(|overflow| self.overflow(overflow, self.body[spot.expr()].site))?;
         let merged = [rows].into_iter().chain(others.iter().map(|axis| shape[*axis].clone())).collect();
-        table = self.emit(spot, Op::Arrange(Arrange::Reshape { shape: merged }), &[(table, of.1)])?;
+        table = self.emit(spot, Op::Arrange(Arrange::reshape(merged)), &[(table, of.1)])?;
         let mut place_in_table: Option<ValueId> = None;
         for ((_, place), extent) in picks.iter().zip(&extents) {
             // A position in a list of all positions is itself; the gather checks it.

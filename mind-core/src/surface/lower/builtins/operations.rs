@@ -7,7 +7,7 @@ use super::calls::{BuiltinCall, CallArguments, ReadCalls};
 use super::einsum::{NamedAxis, einsum};
 use crate::diag::{Code, Diag, Site};
 use crate::dim::Dim;
-use crate::ir::{Arrange, Made};
+use crate::ir::Made;
 use crate::map::Map;
 use crate::surface::ast::{Argument, BinaryOp, ExprId};
 use crate::surface::lower::declarations::lowered::EinsumOrder;
@@ -19,7 +19,7 @@ use crate::surface::lower::values::tensors::Tensors;
 use crate::surface::lower::values::{Lowered, Stop, Value};
 use crate::ty::{DType, Shape};
 use crate::written::einsum::Term;
-use crate::written::{CompositeOp, Constant, Extents, Op, Own, spread};
+use crate::written::{CompositeOp, Constant, Op, Own, reshaped_to, spread};
 
 /// An operand of an operation that decides the element type of a literal beside it.
 #[derive(Clone, Copy)]
@@ -315,16 +315,15 @@ pub(crate) trait Operations: ReadCalls + Tensors {
     /// The position of each element of a shape, in row-major order.
     fn positions(&mut self, given: &CallArguments, shape: Vec<Dim>) -> Lowered<Value<Self::Tensor>> {
         let expr = given.expr;
-        let reshape = |shape| Op::Arrange(Arrange::Reshape { shape: Extents::Written(shape) });
         // The number of elements is counted on a tensor, because a pack may be any number of extents.
         let zero = Constant { dtype: DType::I64, ..Constant::number(0.0) };
         let zero = self.emit_call(given, Op::Const(Box::new(zero)), &[], &[])?;
         let zeros = self.emit_call(given, spread(shape.clone()), &[(zero, expr)], &[])?;
-        let flat = self.emit_call(given, reshape(vec![Dim::literal(-1)]), &[(zeros, expr)], &[])?;
+        let flat = self.emit_call(given, reshaped_to(vec![Dim::literal(-1)]), &[(zeros, expr)], &[])?;
         let count = self.extent_of(given, (flat, expr), 0)?;
         let iota = Op::Made(Made::Iota { shape: vec![count], axis: 0 });
         let iota = self.emit_call(given, iota, &[], &[])?;
-        self.emit_call(given, reshape(shape), &[(iota, expr)], &[]).map(Value::Tensor)
+        self.emit_call(given, reshaped_to(shape), &[(iota, expr)], &[]).map(Value::Tensor)
     }
 
     /// Lowers an operation on tensors. The operands that share an element type are converted to it.
