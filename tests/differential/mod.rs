@@ -116,6 +116,10 @@ fn batches_of_short_vectors_compute_what_the_interpreter_does() {
         fn transformations<V>(t: f64[6, 4, 4], p: f64[V, 4]) -> f64[6, V, 3] {
             (p @ (t @ t.mT))[0.., 0.., 0..3] * p[0.., 3..4]
         }
+        fn gated<V>(x: f64[V, 3], y: f64[6, 1, 3]) -> f64 {
+            let z = relu(broadcast_to(x, [6, V, 3])) * y;
+            sum(z[0.., 0.., 1..] + z[0.., 0.., 0..2])
+        }
         fn joined_twice(x: f64[21, 2]) -> f64[21, 5] {
             let y = x[.., 0] * x[.., 1];
             let z = exp(x[.., 1]);

@@ -105,7 +105,7 @@ impl<'m> Writer<'m> {
         let Batch { axes: batch, shape } = Batch::of(&inst.ty)?;
         let [first, ..] = &operands[..] else { return None };
         match (inst.op.motion(), &inst.op) {
-            (None, Op::Map(map)) => self.mapped(*map, &operands, &shape),
+            (None, Op::Map(map)) => self.mapped(*map, &operands, &shape, batch),
             (Some(Motion::Repeat), _) => chosen(&shape, |index| first.at_broadcast(index)),
             (Some(Motion::Axes(permutation)), _) => {
                 // The axes without that of the batch.
@@ -280,7 +280,7 @@ impl<'m> Writer<'m> {
                 Ok::<_, ()>(self.builder.constant(inst.ty.dtype, index[position(*axis)] as f64))
             })
             .ok(),
-            Op::Map(map) => self.mapped(*map, &operands, &shape),
+            Op::Map(map) => self.mapped(*map, &operands, &shape, &[]),
             op => match op.motion()? {
                 Motion::Repeat => chosen(&shape, |index| operands[0].at_broadcast(index)),
                 Motion::Order => Some(operands[0].clone().reshaped(shape)),
@@ -289,26 +289,19 @@ impl<'m> Writer<'m> {
         }
     }
 
-    /// A function of columns that are broadcast to this shape.
-    fn mapped(&mut self, map: Map, operands: &[Columns], shape: &[usize]) -> Option<Columns> {
+    /// A function of columns that are broadcast to this shape, over a batch with these axes.
+    fn mapped(&mut self, map: Map, operands: &[Columns], shape: &[usize], batch: &[Dim]) -> Option<Columns> {
+        let batch = Shape::from_slice(batch);
+        let is_equal = matches!(map.row().shapes, ShapeRule::Equal);
         Grid::tabulate(shape, |index| {
-            let cells: Vec<ValueId> = operands.iter().map(|operand| operand.at_broadcast(index)).collect();
-            self.applied(map, cells).ok_or(())
+            let mut cells: Vec<ValueId> =
+                operands.iter().map(|operand| operand.at_broadcast(index)).collect();
+            for cell in cells.iter_mut().filter(|_| is_equal) {
+                *cell = self.broadcast(*cell, &batch).ok_or(())?;
+            }
+            self.push(Op::Map(map), &cells).ok_or(())
         })
         .ok()
-    }
-
-    /// A function of columns, of which some may be scalars.
-    fn applied(&mut self, map: Map, mut cells: Vec<ValueId>) -> Option<ValueId> {
-        if let ShapeRule::Equal = map.row().shapes {
-            let longest =
-                cells.iter().map(|cell| &self.builder.ty(*cell).shape).max_by_key(|shape| shape.rank());
-            let shape = longest?.clone();
-            for cell in &mut cells {
-                *cell = self.broadcast(*cell, &shape)?;
-            }
-        }
-        self.push(Op::Map(map), &cells)
     }
 
     fn broadcast(&mut self, cell: ValueId, shape: &Shape) -> Option<ValueId> {
