@@ -363,7 +363,7 @@
 //! | `a & b`, `a \| b`, `a ^ b`, `!a`, `a << b`, `a >> b`, `not(a)` | bitwise, on integers |
 //! | `f32(x)` `f64(x)` `u8(x)` `i32(x)` `i64(x)` `bool(x)`, `cast(x, f32)` | conversions, like `as` in Rust; `bool(x)` is `x != 0` |
 //! | `a @ b`, `matmul(a, b)`, `dot(a, b)` | matrix products; `matmul` broadcasts leading batch dimensions |
-//! | `einsum("bqhd,bkhd->bhqk", q, k)` | sums of products over named axes, of any number of tensors: see [below](#named-axes) |
+//! | `einsum("bqhd,bkhd->bhqk", q, k)` | sums of products over named axes, of any number of tensors |
 //! | `sum(x, axes = [0], keepdims = true)`, `mean` `max` `min` `prod` | reductions; without `axes` over all axes |
 //! | `argmax(x, axes = [0], keepdims = true)`, `argmin` | the position of the largest element, an `i64`: the first of equal elements; over several axes counted in row-major order |
 //! | `cumsum(x, axis = 0, reverse = true, exclusive = true)`, `cumprod` `cummax` `cummin` | at each position the sum, product, maximum or minimum of the elements from the start of the axis to this one; `reverse` goes from the end of the axis to this one, and `exclusive` leaves this one out |
