@@ -252,14 +252,15 @@ impl NestLowering<'_> {
         }
     }
 
-    /// Whether LLVM vectorises the elements only if they are copied to arrays. It does not if more slices are written and
-    /// read than it compares at run time, or if many elements are not contiguous.
+    /// Whether LLVM vectorises the elements only if they are copied to arrays: if many are not contiguous, if operands of
+    /// functions with range checks are computed first, or if there are more pairs of slices that may overlap than it
+    /// compares at run time.
     fn needs_copies(&self, pass: &Pass, variables: &Variables) -> bool {
-        /// The most pairs of slices that LLVM compares.
-        const MOST_COMPARED: usize = 8;
+        /// Nests with 22 pairs are vectorised without copies.
+        const MOST_COMPARED: usize = 24;
 
-        let (writes, reads) = (variables.targets.len(), self.consecutive(variables).len());
-        let is_many = writes * reads.saturating_sub(1) > MOST_COMPARED;
+        let (writes, all) = (variables.targets.len(), self.consecutive(variables).len());
+        let is_many = writes * all.saturating_sub(writes) + writes * writes / 2 > MOST_COMPARED;
         let strided = self.strided(variables).count() + self.stored_columns(pass).count();
         let is_strided = strided > 0 && pass.elements.len() > 4 * strided;
         matches!(self.frame, NestRows::Nest) && (is_many || is_strided || !computed_before(pass).is_empty())
