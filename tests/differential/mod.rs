@@ -69,7 +69,7 @@ fn batches_of_small_programs_compute_what_the_interpreter_does() {
         }
         Ok(())
     });
-    assert!(split.get() > 10, "{} programs have columns", split.get());
+    assert!(split.get() > 0, "no program has columns");
 }
 
 #[test]
