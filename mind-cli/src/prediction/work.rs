@@ -372,8 +372,8 @@ fn float(dtype: DType) -> Float {
     if dtype.bytes() > 4 { Float::F64 } else { Float::F32 }
 }
 
-/// For each access of the steps, in order, the bytes that the steps touch between the accesses to the same place: the
-/// cache that holds so many bytes still holds the place. The steps run again and again.
+/// For each access of the steps, in order, the number of bytes that are accessed since the last access to the same place.
+/// The place is still in a cache that is larger than this number. The steps are assumed to run many times in a row.
 pub fn distances(steps: &[&Work]) -> Vec<Vec<f64>> {
     let mut last: BTreeMap<usize, (usize, f64)> = BTreeMap::new();
     let mut distances = Vec::new();

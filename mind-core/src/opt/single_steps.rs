@@ -1,4 +1,4 @@
-//! Inlines loops that have one step.
+//! Inlines loops that have one step, and branches for a mask, which are such loops.
 
 use std::collections::BTreeMap;
 
@@ -54,11 +54,11 @@ fn single_step<'m>(module: &Module, inst: &'m Inst) -> Option<&'m Scan> {
     is_inlined.then_some(scan)
 }
 
-/// The most instructions of a branch of which every element of a batch computes both sides.
+/// The most instructions of a branch that is computed for all elements, whatever their mask is.
 const MOST_MASKED: usize = 256;
 
-/// Whether a step has the same results if it runs though its guard is false: it runs if some element of a mask is true,
-/// and where an element is false it keeps the carry or stacks zero. Batching makes such steps of branches. The step has
+/// Whether a step has the same results if it runs although its guard is false. The guard is true if some element of a
+/// mask is, and where an element is false, the step keeps the carry or stacks zero. Batching makes such steps of branches. The step has
 /// only operations on elements, which cannot fail, so nothing is lost if it runs.
 fn is_masked(module: &Module, inst: &Inst, scan: &Scan) -> bool {
     let body = &scan.body;
