@@ -10,7 +10,8 @@ use crate::{
 };
 
 use super::{
-    elements::{BLANK, Variables},
+    blocks::BLANK,
+    elements::Variables,
     rows::{Block, NestLowering},
 };
 

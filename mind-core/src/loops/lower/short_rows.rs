@@ -14,7 +14,7 @@ use crate::{
 
 use super::{
     Along, WORTH_DISPATCHING,
-    elements::BLANK,
+    blocks::BLANK,
     folds::lanes_of,
     known,
     rows::{Block, Columns, NestLowering, NestRows},
