@@ -274,3 +274,16 @@ fn a_loop_along_another_axis_has_the_values_and_gradients_of_one_over_transposed
     let x = Tensor::from([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]);
     assert_eq!(columns(&x).as_slice(), [2.0, 4.0, 6.0, 8.0, 10.0, 12.0]);
 }
+
+/// The derivative of a square root at 0 is infinite, and 0 times that is NaN.
+#[test]
+fn a_gradient_ignores_results_of_a_loop_that_it_does_not_depend_on() {
+    mind! {
+        #[grad(x)]
+        fn total(x: f64[3]) -> (f64, f64[3]) {
+            scan s = 0.0 for a in x { (s + 2.0 * a, sqrt(a)) }
+        }
+    }
+    let ((value, roots), slope) = total_grad(&Tensor::from([0.0, 1.0, 4.0]));
+    assert_eq!((value, roots, slope), (10.0, Tensor::from([0.0, 1.0, 2.0]), Tensor::from([2.0, 2.0, 2.0])));
+}

@@ -58,13 +58,14 @@ pub(super) fn copy(
     let inputs = 0..primal.inputs().count();
     let by_any = Activity::new(primal, inputs.map(ValueId::new));
     let mut loops = BTreeMap::new();
+    let results_read = loop_results_read(primal, options.cotangent);
     for (value, inst) in primal.iter().skip(values.len()) {
         let operands = inst.operands.map(|operand| values[operand.index()]);
         let allowed = inst.op.info().profile <= options.profile;
         let derived = inst.op.as_loop().filter(|_| allowed).map(|scan| {
             let types: Vec<_> = inst.operands.iter().map(|operand| primal.ty(*operand)).collect();
             let wanted: Vec<_> = inst.operands.iter().map(|operand| activity.is_active(*operand)).collect();
-            scan::loops(scan, &types, &wanted)
+            scan::loops(scan, &types, &wanted, &results_read[&value])
         });
         let derived = derived.transpose()?.flatten();
         values.push(if let Some(derived) = derived {
@@ -88,6 +89,37 @@ pub(super) fn copy(
         Cotangent::Input => {}
     }
     Ok(Copy { builder, values, seeds, loops })
+}
+
+/// For each loop, whether an output with a cotangent depends on each of its results.
+fn loop_results_read(primal: &Module, cotangent: Cotangent) -> BTreeMap<ValueId, Vec<bool>> {
+    let count = match cotangent {
+        Cotangent::One | Cotangent::First => 1,
+        Cotangent::Input => primal.outputs().len(),
+    };
+    let mut is_read = vec![false; primal.insts().len()];
+    primal.outputs().iter().take(count).for_each(|output| is_read[output.index()] = true);
+    let mut of_loops: BTreeMap<ValueId, Vec<bool>> = BTreeMap::new();
+    for (value, inst) in primal.iter().rev() {
+        if let Some((of, result)) = primal.place_of(value).filter(|(of, _)| *of != value) {
+            let count = primal.inst(of).op.nested().map_or(0, |body| body.outputs().len());
+            of_loops.entry(of).or_insert_with(|| vec![false; count])[result] = is_read[value.index()];
+        } else if let Some(scan) = inst.op.as_loop() {
+            let outputs = scan.body.outputs();
+            let results = of_loops.entry(value).or_insert_with(|| vec![false; outputs.len()]);
+            results[0] = is_read[value.index()];
+            // Each step reads the carries of the step before.
+            let is_needed = |(at, is_read): &(usize, &bool)| **is_read || *at < scan.carry_count();
+            let needed = results.iter().enumerate().filter(is_needed).map(|(at, _)| outputs[at]);
+            let needed = scan.body.needed_by(needed);
+            for (operand, _) in inst.operands.iter().zip(needed).filter(|(_, is_needed)| *is_needed) {
+                is_read[operand.index()] = true;
+            }
+        } else if is_read[value.index()] {
+            inst.operands.iter().for_each(|operand| is_read[operand.index()] = true);
+        }
+    }
+    of_loops
 }
 
 /// Returns E5004 if the derivative cannot start at the outputs.

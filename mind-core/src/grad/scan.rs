@@ -83,13 +83,15 @@ pub(super) enum LoopRead {
     Cotangent(usize),
 }
 
-/// The loops of the derivative with respect to the `wanted` operands; `None` if no result depends on them.
+/// The loops of the derivative with respect to the `wanted` operands, of the results that have cotangents; `None` if
+/// none of them depends on these operands.
 pub(super) fn loops(
     scan: &Scan,
     operands: &[&Type],
     wanted: &[bool],
+    has_cotangent: &[bool],
 ) -> Result<Option<Loops>, AutodiffError> {
-    let Some(gradient) = BodyGradient::new(scan, operands, wanted)? else { return Ok(None) };
+    let Some(gradient) = BodyGradient::new(scan, operands, wanted, has_cotangent)? else { return Ok(None) };
     if Scan::counted(&gradient.accesses).is_none() {
         return Err(AutodiffError::UnlimitedLoop);
     }
@@ -138,7 +140,12 @@ struct BodyGradient {
 impl BodyGradient {
     /// The gradient with respect to the `wanted` operands and the carries that depend on them; `None` if no result
     /// does.
-    fn new(scan: &Scan, operands: &[&Type], wanted: &[bool]) -> Result<Option<Self>, AutodiffError> {
+    fn new(
+        scan: &Scan,
+        operands: &[&Type],
+        wanted: &[bool],
+        has_cotangent: &[bool],
+    ) -> Result<Option<Self>, AutodiffError> {
         let (body, inputs, carries) = (&*scan.body, operands.len(), scan.carry_count());
         let outputs = body.outputs();
         let mut active: Vec<bool> =
@@ -155,8 +162,10 @@ impl BodyGradient {
         };
         // A step that does not run returns its carries, whatever the body computes from them.
         let may_return = |result: usize| scan.guard != Guard::Always && result < carries && active[result];
-        let has_cotangent = |result: &usize| activity.is_active(outputs[*result]) || may_return(*result);
-        let results: Vec<usize> = (0..outputs.len()).filter(has_cotangent).collect();
+        let depends = |result: &usize| activity.is_active(outputs[*result]) || may_return(*result);
+        // Each later step reads the carries. A cotangent of zeros for another result may become NaN.
+        let is_seen = |result: &usize| *result < carries || has_cotangent[*result];
+        let results: Vec<usize> = (0..outputs.len()).filter(is_seen).filter(depends).collect();
         if results.is_empty() {
             return Ok(None);
         }
