@@ -1,9 +1,10 @@
 //! The sequence of phases, from a lowered function to its plan.
 
 use crate::{
-    canon::canonicalise_mapped,
+    canon::{Canonical, canonicalise_mapped},
+    checkpoint,
     diag::{Code, Diag, Site},
-    dim::Dim,
+    dim::{Bindings, Dim},
     grad::{Cotangent, GradientOptions, differentiate},
     ir::ValueId,
     ops::Profile,
@@ -75,31 +76,75 @@ pub fn compile_gradient_watching(
 ) -> Option<Result<Compiled, Diag>> {
     let source = function.program.as_ref()?;
     Some(verified(function).and_then(|verified| {
-        let options = GradientOptions {
-            wrt: request.targets.iter().flat_map(GradientTarget::wrt).collect(),
-            // The first part of a tuple is the loss.
-            cotangent: match &function.result {
-                Structure::Tuple(parts) if parts.len() > 1 => Cotangent::First,
-                _ => Cotangent::One,
-            },
-            profile: Profile::Extended,
-        };
         let (canonical, became) = canonicalise_mapped(verified);
         let primal: Vec<_> =
             (0..became.len()).map(|value| Some(source.origin(ValueId::new(value)))).collect();
         let primal = moved(&primal, &became);
-        let gradient = differentiate(&canonical, &options).map_err(|error| {
-            GradientTarget::diag(
-                &request.targets,
-                &error,
-                &format!("`#[grad]` of `{}`", function.name),
-                request.site,
-            )
-        })?;
-        let sources: Vec<_> = gradient.made.iter().map(|made| of_gradient((*made)?, &primal)).collect();
-        let compiled = finish(gradient.module.into_verified(), &[], watching, &sources);
+        let compiled = gradient(function, request, watching, &canonical, &primal)?;
+        let compiled = match excess(function, &compiled) {
+            0 => compiled,
+            _ => with_less_memory(function, request, watching, (&canonical, &primal), compiled),
+        };
         bounded(function, &format!("the gradient of `{}`", function.name), compiled)
     }))
+}
+
+/// The plan of the gradient of a module. `primal` are the origins of its values.
+fn gradient(
+    function: &Function,
+    request: &GradientRequest,
+    watching: Watching,
+    module: &Canonical,
+    primal: &[Option<Origin>],
+) -> Result<Compiled, Diag> {
+    let options = GradientOptions {
+        wrt: request.targets.iter().flat_map(GradientTarget::wrt).collect(),
+        // The first part of a tuple is the loss.
+        cotangent: match &function.result {
+            Structure::Tuple(parts) if parts.len() > 1 => Cotangent::First,
+            _ => Cotangent::One,
+        },
+        profile: Profile::Extended,
+    };
+    let gradient = differentiate(module, &options).map_err(|error| {
+        let name = format!("`#[grad]` of `{}`", function.name);
+        GradientTarget::diag(&request.targets, &error, &name, request.site)
+    })?;
+    let sources: Vec<_> = gradient.made.iter().map(|made| of_gradient((*made)?, primal)).collect();
+    Ok(finish(gradient.module.into_verified(), &[], watching, &sources))
+}
+
+/// The gradient that computes values of the function again to need less memory than `kept`, the gradient that keeps
+/// them: the first within the bound of the function, else the one that needs least.
+fn with_less_memory(
+    function: &Function,
+    request: &GradientRequest,
+    watching: Watching,
+    (module, primal): (&Canonical, &[Option<Origin>]),
+    kept: Compiled,
+) -> Compiled {
+    let mut least = kept;
+    for (module, origins) in checkpoint::variants(module) {
+        let Ok(verified) = verify(module, Profile::Extended) else { continue };
+        let (module, became) = canonicalise_mapped(verified);
+        let origins: Vec<_> = origins.into_iter().map(|value| primal.get(value?.index()).copied()?).collect();
+        let compiled = gradient(function, request, watching, &module, &moved(&origins, &became));
+        if let Ok(compiled) = compiled.map_err(drop)
+            && excess(function, &compiled) < excess(function, &least)
+        {
+            least = compiled;
+        }
+        if excess(function, &least) == 0 {
+            break;
+        }
+    }
+    least
+}
+
+/// The bytes of temporaries above the bound of the function, as far as the compiler knows them.
+fn excess(function: &Function, compiled: &Compiled) -> u64 {
+    let known = function.memory.as_ref().zip(peak(&compiled.plan, &Bindings::new()));
+    known.map_or(0, |(bound, peak)| peak.bytes.saturating_sub(bound.bytes))
 }
 
 /// The most values at the peak that a message lists.
@@ -107,7 +152,7 @@ const MOST_VALUES: usize = 3;
 
 /// Returns an error if the compiler knows that the memory for temporaries exceeds the bound of the function.
 fn bounded(function: &Function, name: &str, compiled: Compiled) -> Result<Compiled, Diag> {
-    let Some((bound, peak)) = function.memory.as_ref().zip(peak(&compiled.plan)) else {
+    let Some((bound, peak)) = function.memory.as_ref().zip(peak(&compiled.plan, &Bindings::new())) else {
         return Ok(compiled);
     };
     if peak.bytes <= bound.bytes {
@@ -132,11 +177,10 @@ fn bounded(function: &Function, name: &str, compiled: Compiled) -> Result<Compil
             None => diag.note(text),
         };
     }
-    let help = match name.starts_with("the gradient") {
-        true => "a gradient keeps fewer values of a function that is called as `checkpoint(f)(x)`",
-        false => "work on smaller parts, or raise the bound",
-    };
-    Err(diag.help(help))
+    if name.starts_with("the gradient") {
+        diag = diag.note("it already recomputes values of the function, where that needs fewer bytes");
+    }
+    Err(diag.help("work on smaller parts, or raise the bound"))
 }
 
 /// The structure of a gradient function's result: the value, then the gradients.

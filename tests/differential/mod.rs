@@ -11,6 +11,7 @@ use check::{compare, compare_on, gradient, verified};
 use mind_core::{
     batch::batch,
     canon::canonicalise,
+    checkpoint::variants,
     dim::Dim,
     interp::Elements,
     ir::{Module, ValueId},
@@ -444,6 +445,38 @@ fn what_is_computed_again_is_the_same() {
     for (name, module) in some("functions", functions(program)) {
         compare(&module, &[]).unwrap_or_else(|why| panic!("{name}: {why}"));
     }
+}
+
+/// A program of which parts are computed again for the gradient, so that a bound on memory is met.
+#[test]
+fn programs_in_parts_compute_what_whole_programs_do() {
+    let parts = std::cell::Cell::new(0);
+    check_seeds(0..PROGRAMS / 4, &|module| {
+        let module = canonicalise(verified(module));
+        let values = |module: &Module| {
+            let module = verified(module);
+            Some(run_bounded(&module, &random_inputs(&module, 7)?))
+        };
+        let whole = [values(&module), gradient(&module).and_then(|module| values(&module))];
+        for (variant, _) in variants(&module).take(4) {
+            parts.set(parts.get() + 1);
+            let first = gradient(&variant);
+            let found = [values(&variant), first.as_ref().and_then(values)];
+            for (whole, found) in whole.iter().zip(found) {
+                match (whole, found) {
+                    (Some(Ok(whole)), Some(Ok(found))) => {
+                        whole.iter().zip(found).try_for_each(|(whole, found)| whole.check(&found.value))?;
+                    }
+                    (Some(Err(_)), Some(Err(_))) | (None, None) => {}
+                    (whole, found) => return Err(format!("{whole:?} and {found:?}")),
+                }
+            }
+            compare(&variant, &[])?;
+            first.map_or(Ok(()), |gradient| compare(&gradient, &[]))?;
+        }
+        Ok(())
+    });
+    assert!(parts.get() > 0, "no program has parts");
 }
 
 /// Programs for all kinds of loops: long rows and many rows, few and short rows, sums along each axis. Random programs

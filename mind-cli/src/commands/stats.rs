@@ -10,7 +10,7 @@ use mind_core::{
     loops,
     ops::Profile,
     opt::optimise,
-    plan::{Listing, Plan, listing, live_bytes, plan},
+    plan::{Listing, Peak, Plan, Step, listing, peak, plan},
     stats,
     surface::lower::EinsumOrder,
     ty::Type,
@@ -75,15 +75,22 @@ pub fn run(arguments: &StatsArguments, style: &Style) -> Outcome {
     });
     line("constants", format!("{} bytes", show(total(constants))));
     line("arithmetic", several(&show(stats::flops(&canonical)), "operation"));
-    line("peak memory", format!("{} bytes besides parameters and results", show(peak(&plan))));
-    if let Some(live) = live_bytes(&plan, &bindings).filter(|live| *live > 0) {
-        let taken = peak(&plan).and_then(|peak| peak.substitute(&bindings)).ok();
-        let taken = taken.and_then(|peak| peak.as_literal()).unwrap_or(i64::MAX) as f64;
-        let above = (taken / live as f64 - 1.0) * 100.0;
-        line(
-            "liveness",
-            format!("{} bytes live at the same time, peak {above:.1} % above", grouped(live as i64)),
-        );
+    let of = |bytes: u64| grouped(i64::try_from(bytes).unwrap_or(i64::MAX));
+    match peak(&plan, &bindings) {
+        Some(Peak { bytes, live, .. }) => {
+            line("peak memory", format!("{} bytes besides parameters and results", of(bytes)));
+            if live > 0 {
+                let above = (bytes as f64 / live as f64 - 1.0) * 100.0;
+                let live = of(live);
+                line("liveness", format!("{live} bytes live at the same time, peak {above:.1} % above"));
+            }
+        }
+        None => {
+            let has_loops = plan.steps.iter().any(|step| matches!(step, Step::Loop(_)));
+            let of_loops = if has_loops { ", temporaries of loops" } else { "" };
+            let bytes = show(arena_bytes(&plan));
+            line("peak memory", format!("{bytes} bytes besides parameters{of_loops} and results"));
+        }
     }
     let most = kinds.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     text.push_str("\noperations\n");
@@ -165,6 +172,6 @@ fn total(mut dims: impl Iterator<Item = DimResult>) -> DimResult {
 }
 
 /// The number of bytes of the arenas.
-fn peak(plan: &Plan) -> DimResult {
+fn arena_bytes(plan: &Plan) -> DimResult {
     total(plan.arenas.iter().map(|arena| arena.len.mul(&Dim::literal(arena.dtype.bytes() as i64))))
 }

@@ -6,6 +6,8 @@
 //! lifetimes do not overlap and their sizes provably fit. If all these sizes are multiples of one product of symbols,
 //! they are placed as known sizes are, where that takes less memory than slots.
 
+use std::collections::BTreeMap;
+
 use crate::{
     dim::{Bindings, Dim, DimResult, Term},
     plan::{
@@ -54,49 +56,38 @@ pub(super) fn assign(buffers: &mut [Buffer], steps: &[Step]) -> Vec<Arena> {
     arenas
 }
 
-/// The most bytes of temporaries that live at the same time, of which no plan with these steps can need fewer. `None` if
-/// the extents of `bindings` do not determine them.
-#[must_use]
-pub fn live_bytes(plan: &Plan, bindings: &Bindings) -> Option<u64> {
-    let allocations = allocations(&with_longest_strips(&plan.buffers, &plan.steps), &plan.steps);
-    let positions = allocations.iter().map(|allocation| allocation.life.1 + 1).max().unwrap_or(0);
-    // The bytes that begin to live at each position, less those that end there.
-    let mut changes = vec![0_i64; positions + 1];
-    for allocation in &allocations {
-        let len = allocation.size.len.substitute(bindings).ok()?.as_literal()?;
-        let bytes = len.checked_mul(allocation.dtype.bytes() as i64)?;
-        changes[allocation.life.0] += bytes;
-        changes[allocation.life.1 + 1] -= bytes;
-    }
-    let live = changes.iter().scan(0_i64, |live, change| {
-        *live += change;
-        Some(*live)
-    });
-    u64::try_from(live.max().unwrap_or(0)).ok()
-}
-
-/// The buffers that live when most bytes of temporaries do, with their bytes, the largest first. `None` if a size is not
-/// known.
-pub(super) fn largest_at_peak(plan: &Plan) -> Option<Vec<(u64, &Buffer)>> {
+/// The most bytes of temporaries that live at the same time, those of loops included, of which no plan with these steps
+/// can need fewer. With them the buffers that live then, except for those in loops, and their bytes, the largest first.
+/// `None` if the extents of `bindings` do not determine a size.
+pub(super) fn live_at_peak<'p>(plan: &'p Plan, bindings: &Bindings) -> Option<(u64, Vec<(u64, &'p Buffer)>)> {
     let allocations = allocations(&with_longest_strips(&plan.buffers, &plan.steps), &plan.steps);
     let mut sizes = Vec::with_capacity(allocations.len());
     for allocation in &allocations {
-        let len = allocation.size.len.as_literal()?;
+        let len = allocation.size.len.substitute(bindings).ok()?.as_literal()?;
         sizes.push(u64::try_from(len).ok()?.checked_mul(allocation.dtype.bytes() as u64)?);
+    }
+    let mut in_loops = BTreeMap::new();
+    for turn in ScheduledStep::of(&plan.steps) {
+        if let Step::Loop(of) = turn.step {
+            in_loops.insert(turn.position, live_at_peak(&of.body, bindings)?.0);
+        }
     }
     let living = |at: usize| {
         let lives = move |(life, _): &(&Allocation, &u64)| (life.life.0..=life.life.1).contains(&at);
         allocations.iter().zip(&sizes).filter(lives)
     };
-    // Most bytes live at a position at which an allocation begins.
-    let bytes = |at: usize| living(at).map(|(_, bytes)| *bytes).fold(0, u64::saturating_add);
-    let starts = allocations.iter().map(|allocation| allocation.life.0);
+    let bytes = |at: usize| {
+        let in_loop = in_loops.get(&at).copied().unwrap_or(0);
+        living(at).map(|(_, bytes)| *bytes).fold(in_loop, u64::saturating_add)
+    };
+    // Most bytes live at a position at which an allocation begins, or in a loop.
+    let starts = allocations.iter().map(|allocation| allocation.life.0).chain(in_loops.keys().copied());
     let at = starts.rev().max_by_key(|at| bytes(*at)).unwrap_or(0);
     let mut largest: Vec<(u64, &Buffer)> = living(at)
         .filter_map(|(allocation, bytes)| Some((*bytes, &plan.buffers[allocation.buffers.last()?.0])))
         .collect();
     largest.sort_by_key(|(bytes, _)| std::cmp::Reverse(*bytes));
-    Some(largest)
+    Some((bytes(at), largest))
 }
 
 /// The buffers, of which one that holds a strip of rows is as large as the longest strip.

@@ -23,7 +23,6 @@ mod storage;
 mod strips;
 mod view;
 
-pub use arena::live_bytes;
 pub use cost::Cost;
 pub(crate) use fusion::LONGEST;
 pub use ir::{

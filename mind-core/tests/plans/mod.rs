@@ -8,7 +8,7 @@ use mind_core::{
     ir::ValueId,
     loops,
     pipeline::{Compiled, compile, compile_gradient},
-    plan::{Listing, Location, Plan, Step, View, listing, live_bytes},
+    plan::{Listing, Location, Peak, Plan, Step, View, listing, peak},
     surface::{lex, lower, lower::Function, parse},
 };
 
@@ -71,7 +71,7 @@ fn places_of_exp(program: &str) -> (Dim, Dim) {
 fn a_training_step_keeps_activations_only() {
     let recorded = include_str!("mlp.txt").split_once(recorded::SEPARATOR).expect("a recorded file").0;
     // The cotangent of the result is freed before the cotangent of the hidden layer is summed over rows.
-    let without_bias = peak(32, &[256, 10]) - 256;
+    let without_bias = elements_at_peak(32, &[256, 10]) - 256;
     assert_eq!(temporaries_of_step(recorded), Dim::literal(without_bias));
     for layers in [&[5][..], &[40, 10], &[10, 40], &[60, 50, 30, 10], &[20, 70, 20, 70, 3], &[8; 12]] {
         let symbolic = temporaries_of_step(&network(layers));
@@ -79,7 +79,7 @@ fn a_training_step_keeps_activations_only() {
             let bindings = Bindings::from([("N".into(), Dim::literal(batch))]);
             let found = symbolic.evaluate(&bindings).expect("the batch is all that is open");
             // Each temporary starts at a cache line.
-            let most = peak(batch, layers) + 16 * 2 * layers.len() as i64;
+            let most = elements_at_peak(batch, layers) + 16 * 2 * layers.len() as i64;
             assert!(found <= most, "{found} elements, needed {most}: {layers:?}, batch {batch}");
         }
     }
@@ -96,12 +96,12 @@ fn a_training_step_needs_at_most_a_tenth_more_memory_than_is_live_at_once() {
             let known = plan_of_step(&network.replace("<N>", "").replace("[N,", &format!("[{batch},")));
             for plan in [&known].into_iter().chain((batch > 8).then_some(&symbolic)) {
                 let bindings = Bindings::from([("N".into(), Dim::literal(batch))]);
-                let live = live_bytes(plan, &bindings).expect("the batch is all that is open");
-                let peak = 4 * arena(plan).evaluate(&bindings).expect("the batch is all that is open");
-                let peak = u64::try_from(peak).expect("a number of bytes");
+                let Peak { bytes, live, .. } = peak(plan, &bindings).expect("the batch is all that is open");
+                let arena = 4 * arena(plan).evaluate(&bindings).expect("the batch is all that is open");
+                assert_eq!(u64::try_from(arena), Ok(bytes));
                 assert!(
-                    live <= peak && peak * 10 <= live * 11,
-                    "{peak}, {live} live: {layers:?}, batch {batch}"
+                    live <= bytes && bytes * 10 <= live * 11,
+                    "{bytes}, {live} live: {layers:?}, batch {batch}"
                 );
             }
         }
@@ -109,7 +109,7 @@ fn a_training_step_needs_at_most_a_tenth_more_memory_than_is_live_at_once() {
 }
 
 /// The number of elements that a training step of a network with these layers needs besides parameters.
-fn peak(batch: i64, layers: &[i64]) -> i64 {
+fn elements_at_peak(batch: i64, layers: &[i64]) -> i64 {
     let hidden: i64 = layers[..layers.len() - 1].iter().sum();
     let cotangents = layers.windows(2).map(|pair| pair[0] + pair[1]).max();
     let bias = layers.iter().copied().max();

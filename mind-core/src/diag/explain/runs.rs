@@ -81,10 +81,12 @@ pub(super) const E6010: Explanation = Explanation {
 
 pub(super) const E6011: Explanation = Explanation {
     text: "The temporaries of a function or of its gradient need more memory than `#[memory(max = …)]` allows. It is an \
-           error of the compiler if all extents are known. Otherwise a call fails before anything is written.",
+           error of the compiler if all extents are known, and no gradient that recomputes values needs less. \
+           Otherwise a call fails before anything is written.",
     example: Example::Program {
         wrong: "#[memory(max = \"1 KiB\")]\nfn f(x: f32[64, 64]) -> f32[64] {\n    sum(x @ x, axis = 0)\n}",
         right: "#[memory(max = \"16 KiB\")]\nfn f(x: f32[64, 64]) -> f32[64] {\n    sum(x @ x, axis = 0)\n}",
     },
-    fix: "Raise the bound, work on smaller parts, or call parts of a differentiated function as `checkpoint(f)(x)`.",
+    fix: "Raise the bound, or work on smaller parts. If the extents are known at run time only, call parts of a \
+          differentiated function as `checkpoint(f)(x)`.",
 };
