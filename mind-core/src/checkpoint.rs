@@ -127,9 +127,12 @@ fn in_parts(module: &Module, count: usize) -> Option<(Module, Vec<Option<ValueId
     }
     let outputs: Option<Vec<ValueId>> =
         module.outputs().iter().map(|output| values[output.index()]).collect();
-    for value in 0..module.inputs().len() {
-        origins[value] = Some(ValueId::new(value));
-    }
+    let inputs = module.inputs().len();
+    origins
+        .iter_mut()
+        .enumerate()
+        .take(inputs)
+        .for_each(|(value, origin)| *origin = Some(ValueId::new(value)));
     Some((builder.finish(outputs?), origins))
 }
 
@@ -145,7 +148,7 @@ fn with_checkpointed_loops(module: &Module) -> Option<Module> {
         let Op::Own(Own::Nesting(Nesting::Scan(scan))) = &mut inst.op else { continue };
         let ranks = inst.operands.iter().map(|operand| module.ty(*operand).rank());
         let counted = Scan::counted(&scan.accesses(ranks));
-        let steps = counted.and_then(|at| module.ty(*inst.operands.iter().nth(at)?).shape[0].as_literal());
+        let steps = counted.and_then(|at| module.ty(*inst.operands.get(at)?).shape[0].as_literal());
         if let Some(steps) = steps.filter(|steps| *steps >= FEWEST && scan.checkpoint == 0) {
             let root = (steps as f64).sqrt().ceil() as i64;
             // Other numbers need operands that are padded to whole segments.

@@ -9,7 +9,7 @@ use mind_core::{
     interp::Array,
     ir::{Module, Op, ValueId},
     ops::Profile,
-    opt::{Optimised, optimise, unoptimised},
+    opt::{Optimised, optimise, optimise_by, unoptimised},
     plan::{Limits, Plan, Update, plan_by},
     testing::{Bounded, random_inputs, run_bounded, same},
     text::core_ir,
@@ -39,14 +39,18 @@ pub fn compare_on(module: &Module, updates: &[Update], inputs: &[Array]) -> Resu
     // Operations without effect on the results do not run, so they do not fail either.
     let canonical = canonicalise(verified);
     let expected = run_bounded(&canonical, inputs);
-    let forms: [(&str, &dyn Fn() -> Optimised, Limits); 4] = [
+    let forms: [(&str, &dyn Fn() -> Optimised, Limits); 5] = [
         ("optimised", &|| optimise(&canonical), Limits::default()),
+        ("by section", &|| optimise_by(&canonical, 1), Limits::default()),
         ("as it is", &|| unoptimised(&canonical), Limits::default()),
         ("by short strips", &|| optimise(&canonical), Limits { large: 1, larger: 0, bytes: 12 }),
         ("by strips", &|| optimise(&canonical), Limits { large: 1, larger: 0, bytes: 64 }),
     ];
     for (form, program, limits) in forms {
         let plan = plan_by(&program(), updates, &limits);
+        if form == "by section" && *program() == *optimise(&canonical) {
+            continue;
+        }
         if limits != Limits::default() && !plan.steps.iter().any(|step| step.strips().is_some()) {
             continue;
         }

@@ -136,6 +136,75 @@ fn batches_of_short_vectors_compute_what_the_interpreter_does() {
     }
 }
 
+/// Tensors that are joined, or placed among zeros, and read element by element. Known extents are those of long tensors.
+#[test]
+fn sections_compute_what_the_interpreter_does() {
+    let program = "
+        fn shifted<N>(x: f64[N], y: f64[N]) -> f64[N] { x * concat([[1.0], y[..-1]]) }
+        fn differences<N>(x: f64[N]) -> f64 { let d = x[1..] - x[..-1]; sum(d * d * d) }
+        fn known_differences(x: f64[300]) -> f64 { let d = x[1..] - x[..-1]; sum(d * d * d) }
+        fn laplacian(u: f64[300]) -> f64[300] {
+            pad(u[..-2] - 2.0 * u[1..-1] + u[2..], low = [1], high = [1]) * 0.1 + u
+        }
+        fn twice(u: f64[300]) -> f64 { let v = laplacian(laplacian(u)); sum(v * v) }
+        fn of_matrices(w: f32[6, 7, 9], x: f32[5, 7]) -> f32[5, 9] {
+            tanh(x @ w[1]) + x @ w[4] * 0.5 - x @ w[0] + sum(w[2] * w[3], axes = [0])
+        }
+        fn three<N, M>(x: f32[N, 40], y: f32[M, 40], b: f32[40], c: f32[1, 40]) -> (f32[N + M + 1, 40], f32[40]) {
+            let z = concat([x, c, y], axis = 0) * b - c;
+            (exp(-z) * z, sum(z, axes = [0]))
+        }
+        fn across<N>(x: f32[N, 3], y: f32[2, 3]) -> f32[N, 3] {
+            let z = relu(concat([y, x, y], axis = 0));
+            z[1..-3] * z[3..-1] + z[2..-2] * 2.0
+        }
+        fn inside<N>(x: f32[N, 3], y: f32[9, 3]) -> (f32[4, 2], f32[N, 3]) {
+            let z = concat([y, x], axis = 0) * 3.0;
+            (z[2..6, 1..] + z[3..7, ..2], z[9..] - x)
+        }
+        fn totals<N>(x: f64[N], y: f64[4]) -> (f64, f64[1], f64, f64, f64) {
+            let z = concat([y, x]) * 2.0;
+            (sum(z), sum(z, axes = [0], keepdims = true), max(z), prod(z), mean(z))
+        }
+        fn whole_numbers(x: i32[260], t: bool[300]) -> (i32[300], bool[300]) {
+            let y = pad(x, low = [30], high = [10]);
+            (where(t, y + 1, -y), y == 0)
+        }
+        fn masked(x: f32[260], y: f32[300]) -> f32 { sum(relu(pad(x, low = [0], high = [40]) * y) * y) }
+        fn placed_twice(x: f32[300, 2]) -> f32 {
+            let a = x[..100] * 2.0;
+            let b = x[150..] / 3.0;
+            sum(a * a) + sum(b) + sum(x[250..] * x[250..])
+        }
+        fn in_loops<N>(x: f64[N], y: f64[N]) -> f64 {
+            let z = fold y = y for _i in 0..4 { y + 0.1 * x * concat([[1.0], y[..-1]]) };
+            sum(z * z)
+        }
+        fn with_a_product(x: f32[20, 30], w: f32[30, 16], y: f32[4, 16]) -> f32[20, 16] {
+            x @ w + concat([y, y, y, y, y], axis = 0)
+        }
+        fn read_twice(x: f32[200], y: f32[200]) -> (f32[400], f32) {
+            let z = concat([x, y]);
+            let t = z * z + 1.0;
+            (t, sum(sqrt(t) * z))
+        }
+    ";
+    let split = std::cell::Cell::new(0);
+    for (name, module) in some("functions", functions(program)) {
+        let first = gradient(&module);
+        let second = first.as_ref().and_then(gradient);
+        for module in [Some(module), first, second].into_iter().flatten() {
+            let canonical = canonicalise(verified(&module));
+            split.set(split.get() + usize::from(*optimise(&canonical) != *optimise_exactly(&canonical)));
+            for seed in 1..4 {
+                let Some(inputs) = random_inputs(&verified(&module), seed) else { continue };
+                compare_on(&module, &[], &inputs).unwrap_or_else(|why| panic!("{name}: {why}"));
+            }
+        }
+    }
+    assert!(split.get() > 2, "{} functions have sections", split.get());
+}
+
 /// A step before a check does not write parts of results, neither rows nor columns.
 #[test]
 fn results_are_not_written_before_a_check() {

@@ -1,8 +1,9 @@
-//! The optimiser: the same results with less work. Only the last pass may round a float differently.
+//! The optimiser: the same results with less work. Only the last two passes may change a bit of a float.
 
 mod algebra;
 mod columns;
 mod results;
+mod sections;
 mod segments;
 mod single_steps;
 
@@ -49,7 +50,7 @@ impl Optimised {
     }
 
     /// Runs a pass, and simplifies what it changed. Returns whether it changed anything.
-    fn run(&mut self, pass: Pass) -> bool {
+    fn run(&mut self, pass: &Pass<'_>) -> bool {
         let Some((changed, of)) = pass(&self.module) else { return false };
         let (changed, from) = simplified(&changed);
         self.origins = from.iter().map(|value| self.origins[of[value.index()].index()]).collect();
@@ -65,10 +66,15 @@ impl Deref for Optimised {
     }
 }
 
-/// As [`optimise_exactly`]. Also splits batches of short vectors into columns, whose float sums and products may be rounded
-/// differently (`opt/columns/`).
+/// As [`optimise_exactly`]. Also computes joined tensors by section (`opt/sections/`) and splits batches of short vectors
+/// into columns (`opt/columns/`). Both may round float sums and products differently.
 pub fn optimise(module: &Canonical) -> Optimised {
-    in_columns(optimise_exactly(module))
+    optimise_by(module, sections::LEAST_ELEMENTS)
+}
+
+/// As [`optimise`], with another least number of elements of tensors with sections. Tests lower it.
+pub fn optimise_by(module: &Canonical, least_elements: i64) -> Optimised {
+    in_parts(optimise_exactly(module), least_elements)
 }
 
 /// Removes repeated computations, unneeded values, and the barriers that only differentiation needs. Simplifies
@@ -83,11 +89,12 @@ pub fn optimise_exactly(module: &Canonical) -> Optimised {
 /// Optimises the body of a loop of an optimised module. `symbols` are the known symbols.
 pub(crate) fn of_body(body: &Module, symbols: &[Symbol]) -> Optimised {
     // The requirements of the surrounding module include those of the body.
-    in_columns(optimised(body, Vec::new(), symbols.to_vec()))
+    in_parts(optimised(body, Vec::new(), symbols.to_vec()), sections::LEAST_ELEMENTS)
 }
 
-fn in_columns(mut optimised: Optimised) -> Optimised {
-    optimised.run(columns::split);
+fn in_parts(mut optimised: Optimised, least_elements: i64) -> Optimised {
+    optimised.run(&|module| sections::split(module, least_elements));
+    optimised.run(&columns::split);
     optimised
 }
 
@@ -103,17 +110,17 @@ fn symbols(module: &Module) -> Vec<Symbol> {
 fn optimised(module: &Module, requirements: Vec<Requirement>, symbols: Vec<Symbol>) -> Optimised {
     let (module, origins) = simplified(module);
     let mut optimised = Optimised { module, requirements, origins, symbols };
-    optimised.run(segments::segmented);
+    optimised.run(&segments::segmented);
     // A step that is inlined may contain loops with checkpoints. Modules have a bounded depth.
-    while optimised.run(single_steps::inlined) {
-        optimised.run(segments::segmented);
+    while optimised.run(&single_steps::inlined) {
+        optimised.run(&segments::segmented);
     }
-    optimised.run(results::read_results);
+    optimised.run(&results::read_results);
     optimised
 }
 
 /// Changes a module. Returns it with the origin of each of its values, or `None` if nothing changes.
-type Pass = fn(&Module) -> Option<(Module, Vec<ValueId>)>;
+type Pass<'p> = dyn Fn(&Module) -> Option<(Module, Vec<ValueId>)> + 'p;
 
 /// The module with less work, and the value of `module` that each of its values computes.
 fn simplified(module: &Module) -> (Module, Vec<ValueId>) {
