@@ -1,9 +1,9 @@
 //! `docs/names.md`: the functions of NumPy, JAX and PyTorch in this language, generated from `names.txt`, the table of
-//! operations and the library.
+//! operations and the library. `functions.txt`, which `ci/coverage` writes, lists the functions that need a row.
 //!
 //! A line of `names.txt` is `NAMES ! REASON` or `NAMES [= EXPRESSION] [:: CALLS] [~ NOTE]`.
 //!
-//! - `njt:add` is short for `np.add jnp.add torch.add`.
+//! - `njtlf:add` is short for `np.add jnp.add torch.add jax.lax.add torch.nn.functional.add`.
 //! - Without an expression, the equivalent is the function named like the last part of the first name. Expressions use
 //!   the variables of [`GIVEN`].
 //! - Calls are separated by ` ; `. They tell `ci/names` how to call the names for the comparison with the expression.
@@ -11,6 +11,7 @@
 //!   expression that contains the name or begins with `t=`. The default arguments are the variables of the expression.
 //! - A note describes a difference, or gives other forms as `` `CALL` is `EXPRESSION` ``. `ci/names` runs both.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use mind_core::diag::Diag;
@@ -21,6 +22,9 @@ use mind_core::surface::{function_names, lower, parse};
 use mind_core::ty::Type;
 
 const TEXT: &str = include_str!("names.txt");
+const FUNCTIONS: &str = include_str!("functions.txt");
+/// The number of functions in the figure for the most used ones.
+const MOST_USED: usize = 300;
 
 const HEAD: &str = "\
 # Names of other libraries
@@ -30,14 +34,16 @@ const HEAD: &str = "\
 
 After this page you can translate a function of NumPy, JAX or PyTorch.
 
-The table lists functions of these libraries with their equivalents, or the reason why there is none. Functions of
-SciPy are listed with NumPy's, and functions of optax with JAX's. The expressions can be used in functions and over
-Rust variables. `nn`, `num`, `stats`, `optim` and `random` are modules of the [library](library.md). All other functions
-are listed in the crate's documentation and in [operations](ops.md).
+The tables list functions of these libraries with their equivalents, or the reason why there is none. Functions of
+SciPy are listed with NumPy's, and functions of optax with JAX's. [Coverage](#coverage) states which functions are
+listed. `nn`, `num`, `stats`, `optim` and `random` are modules of the [library](library.md). All other functions are
+listed in the crate's documentation and in [operations](ops.md). The expressions can be used in functions and over Rust
+variables, except where the last column says otherwise.
 
 `ci/names` evaluates every row in float64 and compares the results with those of the libraries. It uses ordinary values,
 zeros, infinities, NaN, large numbers and small numbers. An expression gives the results of all functions of its row,
-except for the differences in the last column. Signs of zeros are not compared.
+except for the differences in the last column. Signs of zeros are not compared. Where a library finds the number of
+results, such as that of different elements, the expression states it as `size`.
 
 The expressions use these variables:
 
@@ -83,6 +89,28 @@ struct Entry {
 }
 
 impl Entry {
+    fn expression(&self) -> Option<&str> {
+        match &self.ours {
+            Ours::Expression(expression) => Some(expression),
+            Ours::Not(_) => None,
+        }
+    }
+
+    /// The row of the page.
+    fn row(&self) -> String {
+        let of = |roots: &[&str]| {
+            let names = self.names.iter().filter(|name| roots.iter().any(|root| name.starts_with(root)));
+            names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+        };
+        let (numpy, jax, torch) = (of(&["np.", "scipy."]), of(&["jnp.", "jax.", "optax."]), of(&["torch."]));
+        let ours = match &self.ours {
+            Ours::Expression(expression) => format!("`{expression}`"),
+            Ours::Not(reason) => format!("no: {reason}"),
+        };
+        let [ours, remarks] = [ours, self.remarks()].map(|text| text.replace('|', "\\|"));
+        format!("| {numpy} | {jax} | {torch} | {ours} | {remarks} |\n")
+    }
+
     /// The last column of the page.
     fn remarks(&self) -> String {
         let shown = |call: &String| {
@@ -98,8 +126,9 @@ impl Entry {
             })
         };
         let calls: Vec<_> = self.calls.iter().filter_map(shown).collect();
-        let parts = [calls.join(", "), self.note.clone().unwrap_or_default()];
-        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
+        let place = self.expression().and_then(place);
+        let parts = [(!calls.is_empty()).then(|| calls.join(", ")), self.note.clone(), place];
+        parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 }
 
@@ -141,6 +170,8 @@ fn written_out(word: &str) -> Vec<String> {
         'n' => format!("np.{name}"),
         'j' => format!("jnp.{name}"),
         't' => format!("torch.{name}"),
+        'l' => format!("jax.lax.{name}"),
+        'f' => format!("torch.nn.functional.{name}"),
         other => panic!("{word}: there is no library `{other}`"),
     };
     libraries.chars().map(of).collect()
@@ -159,13 +190,25 @@ fn of_the_same_name(name: &str) -> String {
     calls.into_iter().find(|call| mistakes(call).is_empty()).unwrap_or_else(|| panic!("no call of `{path}`"))
 }
 
-/// The errors of an expression over [`GIVEN`], both among Rust variables and in a function.
+/// The errors of an expression over [`GIVEN`]: none if it is valid among Rust variables or in a function.
 fn mistakes(expression: &str) -> Vec<Diag> {
     let among_variables = mistakes_among_variables(expression);
+    if mistakes_in_a_function(expression).is_empty() { Vec::new() } else { among_variables }
+}
+
+/// Where an expression is valid, unless it is valid both among Rust variables and in a function.
+fn place(expression: &str) -> Option<String> {
+    if !mistakes_in_a_function(expression).is_empty() {
+        return Some("over Rust variables only".to_owned());
+    }
+    (!mistakes_among_variables(expression).is_empty()).then(|| "in functions only".to_owned())
+}
+
+fn mistakes_in_a_function(expression: &str) -> Vec<Diag> {
     let text = format!("fn f({GIVEN}) -> i64 {{ let z = {expression}; 0 }}");
     let (block, mut diags) = parse(text.parse().expect("it is made of tokens"));
     diags.extend(lower(&block).1);
-    if diags.is_empty() { Vec::new() } else { among_variables }
+    diags.into_iter().collect()
 }
 
 fn mistakes_among_variables(expression: &str) -> Vec<Diag> {
@@ -200,28 +243,76 @@ fn given() -> Vec<(String, Type)> {
 #[test]
 fn the_page_of_names_is_that_of_the_tables() {
     let mut page = HEAD.to_owned();
-    let mut section = "";
-    for entry in entries() {
-        if entry.section != section {
-            section = entry.section;
-            let _ = write!(
-                page,
-                "\n## {section}\n\n| NumPy | JAX | PyTorch | here | calls and differences |\n| --- | --- | --- | --- | --- |\n"
-            );
-        }
-        let of = |roots: &[&str]| {
-            let names = entry.names.iter().filter(|name| roots.iter().any(|root| name.starts_with(root)));
-            names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
-        };
-        let (numpy, jax, torch) = (of(&["np.", "scipy."]), of(&["jnp.", "jax.", "optax."]), of(&["torch."]));
-        let ours = match &entry.ours {
-            Ours::Expression(expression) => format!("`{expression}`"),
-            Ours::Not(reason) => format!("no: {reason}"),
-        };
-        let [ours, remarks] = [ours, entry.remarks()].map(|text| text.replace('|', "\\|"));
-        let _ = writeln!(page, "| {numpy} | {jax} | {torch} | {ours} | {remarks} |");
+    for section in entries().chunk_by(|one, next| one.section == next.section) {
+        let _ = write!(
+            page,
+            "\n## {}\n\n| NumPy | JAX | PyTorch | here | calls and differences |\n| --- | --- | --- | --- | --- |\n",
+            section[0].section
+        );
+        let (with, without): (Vec<_>, Vec<_>) =
+            section.iter().partition(|entry| entry.expression().is_some());
+        with.into_iter().chain(without).for_each(|entry| page.push_str(&entry.row()));
     }
+    page.push_str(&coverage());
     super::check_page("names.md", &page);
+}
+
+/// The last section of the page.
+fn coverage() -> String {
+    let of = |kind| FUNCTIONS.lines().filter_map(move |line| line.strip_prefix(kind));
+    let versions = of("versions ").collect::<String>();
+    let (functions, absent) = (functions(), without_equivalent());
+    let (most_used, rest) = functions.split_at(MOST_USED);
+    let is_absent = |name: &&&str| absent.contains(**name);
+    let of_most_used: Vec<_> = most_used.iter().filter(is_absent).map(|name| format!("`{name}`")).collect();
+    let mut text = format!(
+        "\n## Coverage\n\nThe tables have every documented function of `numpy`, `jax.numpy`, `jax.lax`, `jax.nn`, \
+         `jax.random`, `torch` and\n`torch.nn.functional` that takes or makes arrays ({versions}), and some of their \
+         submodules.\n`ci/coverage --help` states what is left out, such as functions that read files or choose a \
+         device.\n\n\
+         | functions | listed | with an equivalent |\n| --- | --- | --- |\n| all | {} | {} |\n| most used | {MOST_USED} | {} |\n\n\
+         The most used functions are those with the most calls in the repositories below. Methods do not count as \
+         calls.\nWithout an equivalent are:\n\n",
+        functions.len(),
+        functions.len() - of_most_used.len() - rest.iter().filter(is_absent).count(),
+        MOST_USED - of_most_used.len(),
+    );
+    for name in of_most_used {
+        let _ = writeln!(text, "- {name}");
+    }
+    text.push_str("\n| repository | commit |\n| --- | --- |\n");
+    for (name, commit) in of("repository ").filter_map(|line| line.split_once(' ')) {
+        let _ = writeln!(text, "| [{name}](https://github.com/{name}) | `{}` |", &commit[..10]);
+    }
+    text
+}
+
+/// The functions of `functions.txt`, the most used ones first.
+fn functions() -> Vec<&'static str> {
+    let counted = |line: &'static str| line.split_once(' ').filter(|(count, _)| count.parse::<u32>().is_ok());
+    FUNCTIONS.lines().filter_map(counted).map(|(_, name)| name).collect()
+}
+
+/// The names whose rows have no expression.
+fn without_equivalent() -> BTreeSet<String> {
+    let absent = entries().into_iter().filter(|entry| entry.expression().is_none());
+    absent.flat_map(|entry| entry.names).collect()
+}
+
+#[test]
+fn every_function_has_a_row() {
+    let listed: BTreeSet<_> = entries().into_iter().flat_map(|entry| entry.names).collect();
+    let functions = functions();
+    let missing: Vec<_> = functions.iter().filter(|name| !listed.contains(**name)).collect();
+    assert!(missing.is_empty(), "{missing:?} in no row");
+    assert!(functions.len() > 1000, "{} functions", functions.len());
+}
+
+#[test]
+fn the_most_used_functions_have_equivalents() {
+    let absent = without_equivalent();
+    let count = functions()[..MOST_USED].iter().filter(|name| absent.contains(**name)).count();
+    assert!(count * 100 <= MOST_USED * 15, "{count} of {MOST_USED} have none");
 }
 
 #[test]
@@ -242,7 +333,7 @@ fn every_name_is_of_a_library_and_stands_once() {
 fn what_a_name_is_here_checks() {
     let mut faults = String::new();
     for entry in entries() {
-        if let Ours::Expression(expression) = &entry.ours {
+        if let Some(expression) = entry.expression() {
             let said: String = mistakes(expression).iter().map(|diag| format!("  {diag}\n")).collect();
             if !said.is_empty() {
                 let _ = write!(faults, "{}: {expression}\n{said}", entry.names[0]);
