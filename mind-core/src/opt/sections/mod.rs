@@ -227,14 +227,15 @@ fn mapped(
     }
     let operands: Vec<Sections> = along.iter().map(|sections| sections.refined(&bounds)).collect();
     let sections = 0..bounds.len() - 1;
-    let zeros = |section: usize| operands.iter().filter(|of| of.is_zero[section]).count();
-    let keeps_zeros = matches!(map, Map::PLUS | Map::Neg) && along.len() == inst.operands.len();
-    let is_zero = sections.clone().map(|section| keeps_zeros && zeros(section) == operands.len());
-    // A sum with zeros is the other operand.
-    let is_computed = |section: &usize| match map {
-        Map::PLUS if keeps_zeros => zeros(*section) == 0,
-        _ => !keeps_zeros || zeros(*section) == 0,
+    let signs = map.row().signs;
+    let is_sum = !signs.is_empty() && along.len() == inst.operands.len();
+    let holds_zeros = |section: usize| is_sum && operands.iter().all(|of| of.is_zero[section]);
+    // A sum in which all but one operand are zeros is that operand.
+    let is_computed = |section: &usize| {
+        let mut others = signs.iter().zip(&operands).filter(|(_, of)| !of.is_zero[*section]);
+        !is_sum || !matches!((others.next(), others.next()), (None, _) | (Some((1, _)), None))
     };
+    let is_zero = sections.clone().map(holds_zeros);
     (sections.clone().filter(is_computed).count() <= MOST_COMPUTED).then(|| Sections {
         is_zero: is_zero.collect(),
         bounds,

@@ -154,17 +154,17 @@ impl<'m> Writer<'m> {
     /// A function of a section, of this extent, of each of its operands.
     fn mapped(&mut self, map: Map, inst: &Inst, operands: Vec<Section>, extent: Dim) -> Option<Section> {
         let shape: Shape = [extent].into_iter().chain(inst.ty.shape[1..].iter().cloned()).collect();
-        match (map, &operands[..]) {
-            (Map::PLUS, [Section::Zeros, Section::Zeros]) | (Map::Neg, [Section::Zeros]) => {
-                return Some(Section::Zeros);
+        let signs = map.row().signs;
+        if !signs.is_empty() {
+            let terms = signs.iter().zip(&operands).filter_map(|(sign, section)| match section {
+                Section::Zeros => None,
+                Section::Value(value) => Some((*sign, *value)),
+            });
+            match terms.collect::<Vec<_>>()[..] {
+                [] => return Some(Section::Zeros),
+                [(1, value)] => return self.broadcast(value, &shape).map(Section::Value),
+                _ => {}
             }
-            (
-                Map::PLUS,
-                [Section::Value(value), Section::Zeros] | [Section::Zeros, Section::Value(value)],
-            ) => {
-                return self.broadcast(*value, &shape).map(Section::Value);
-            }
-            _ => {}
         }
         let is_equal = matches!(map.row().shapes, ShapeRule::Equal);
         let mut values = Vec::new();
