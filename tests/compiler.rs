@@ -33,7 +33,7 @@ mod expand;
 mod link;
 #[path = "../mind-macros/src/report.rs"]
 mod report;
-#[path = "../mind-macros/src/unused.rs"]
-mod unused;
+#[path = "../mind-macros/src/warnings.rs"]
+mod warnings;
 #[path = "../mind-macros/src/watch.rs"]
 mod watch;

@@ -61,9 +61,9 @@ impl Failure {
                     1 => "1 mistake".to_owned(),
                     several => format!("{several} mistakes"),
                 };
+                let code = mistakes.first().and_then(|first| first.code);
                 let code =
-                    mistakes.first().map(|first| format!("; `mind explain {}` explains it", first.code));
-                let code = code.unwrap_or_default();
+                    code.map(|code| format!("; `mind explain {code}` explains it")).unwrap_or_default();
                 writeln!(err, "{}\n{count}{code}", shown.join("\n"))
             }
             Self::Usage { message, help: None } => {
@@ -148,11 +148,11 @@ impl From<Site> for Spot {
     }
 }
 
-/// A mistake in a program that was read.
+/// A mistake in a program that was read, or a warning.
 #[derive(Clone, Debug)]
 pub struct Mistake {
-    /// The error code, which is stable.
-    pub code: Code,
+    /// The error code, which is stable; `None` for a warning.
+    pub code: Option<Code>,
     /// The message, in one line.
     pub message: String,
     /// The text that contains the mistake, if there is one.
@@ -168,8 +168,13 @@ pub struct Mistake {
 impl Mistake {
     /// A mistake of a program as a whole.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code: Some(code), ..Self::warning(message) }
+    }
+
+    /// A warning about a program as a whole.
+    pub fn warning(message: impl Into<String>) -> Self {
         Self {
-            code,
+            code: None,
             message: message.into(),
             source: None,
             spot: Spot::default(),
@@ -195,7 +200,7 @@ impl Mistake {
             line => format!("{text} on line {line}"),
         };
         Self {
-            code: diag.code,
+            code: Some(diag.code),
             message: diag.message.clone(),
             source: Some(source.clone()),
             spot: diag.site.into(),
@@ -215,7 +220,8 @@ impl Mistake {
         }
     }
 
-    /// The first line, for machines: `mic:12: error[E3003]: message`, with the column in the other forms.
+    /// The first line, for machines: `mic:12: error[E3003]: message`, with the column in the other forms. A warning
+    /// has the word `warning` in place of the code.
     fn headline(&self, style: &Style) -> String {
         let place = match &self.source {
             None => String::new(),
@@ -225,8 +231,11 @@ impl Mistake {
             }
             Some(source) => format!("{}:{}:{}: ", source.form.name(), self.spot.line, self.spot.column),
         };
-        let error = style.error(&format!("error[{}]", self.code));
-        format!("{place}{error}: {}", style.strong(&printable(&self.message)))
+        let kind = match self.code {
+            Some(code) => style.error(&format!("error[{code}]")),
+            None => style.strong("warning"),
+        };
+        format!("{place}{kind}: {}", style.strong(&printable(&self.message)))
     }
 
     /// The full text, with all lines.
@@ -253,7 +262,8 @@ impl Mistake {
                 let (text, before, width) = excerpt(line, self.spot);
                 lines.push(format!("{indent} {bar}"));
                 lines.push(format!("{} {bar} {text}", style.frame(&self.spot.line.to_string())));
-                let carets = style.error(&"^".repeat(width));
+                let carets = "^".repeat(width);
+                let carets = if self.code.is_some() { style.error(&carets) } else { style.strong(&carets) };
                 lines.push(format!("{indent} {bar} {}{carets}", " ".repeat(before)));
             }
         }

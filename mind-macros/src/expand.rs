@@ -25,7 +25,7 @@ use crate::{
     emit::{self, Arguments, Constants, Emitter, Item, Lengths, Parameter, Root},
     link::{CallSite, Exports, Imports, Linked, Received, Unreadable, VERSION, stacks_of_imports},
     report::compile_errors,
-    unused, watch,
+    warnings, watch,
 };
 
 /// Expands `mind!`: to the code of the program, and to a compile error for each error in it.
@@ -82,7 +82,7 @@ fn expand_expression(
 ) -> TokenStream {
     let is_read = diags.is_empty();
     let expansion = bare::expand(root, expression, library, diags, report);
-    let warnings = if is_read { unused::warnings(program) } else { TokenStream::new() };
+    let warnings = if is_read { warnings::warnings(program) } else { TokenStream::new() };
     let editor = editor::bodies(root, program, &Lowered::default());
     if warnings.is_empty() && editor.is_empty() {
         expansion
@@ -264,7 +264,7 @@ impl Expansion {
             Part::Forms(_) => TokenStream::new(),
         };
         let warnings = match (diags.is_empty(), &part) {
-            (true, Part::All | Part::Modules { .. }) => unused::warnings(&program),
+            (true, Part::All | Part::Modules { .. }) => warnings::warnings(&program),
             (true, Part::Forms(_)) | (false, _) => TokenStream::new(),
         };
         match program {

@@ -31,7 +31,7 @@ mod report;
 mod sample;
 #[cfg(test)]
 mod unfinished;
-mod unused;
+mod warnings;
 mod watch;
 #[cfg(feature = "safetensors")]
 mod weights;

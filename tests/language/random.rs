@@ -12,6 +12,7 @@ mind! {
 #[test]
 fn kernels_draw_what_jax_draws() {
     mind! {
+        #[allow(deprecated)]
         fn drawn(key: i64) -> (f32[3, 2], f64[2], i32[4], i64[2], u8[3]) {
             (
                 random::uniform(key, [3, 2]),
@@ -22,6 +23,7 @@ fn kernels_draw_what_jax_draws() {
             )
         }
 
+        #[allow(deprecated)]
         fn integers(key: i64, low: i64) -> (i32[5], i64[5], i64[2], i64) {
             (
                 random::randint(key, 5, 1, 7),
@@ -106,6 +108,7 @@ fn expressions_draw_the_same_numbers() {
         mind!(random::uniform(key, [extent(x, 0) + 1, extent(x, 1)])).into();
     assert_eq!(wide.as_slice()[..6], *uniform_like(42, &Tensor::from([0.0; 6])).as_slice());
     mind! {
+        #[allow(deprecated)]
         fn chosen(key: i64, x: f32[2, 3]) -> (i64[2], f32[2, 3]) {
             (random::categorical(key, x), nn::dropout(x + 1.0, key, 0.25))
         }

@@ -1,15 +1,22 @@
 //! `mind check`: reports every mistake in every file.
 
-use std::path::Path;
+use std::{
+    io::{self, Write},
+    path::Path,
+    rc::Rc,
+};
 
-use mind_core::ir::Module;
+use mind_core::{
+    ir::Module,
+    surface::{self, ast, reused_keys::reused_keys},
+};
 
 use crate::{
-    args::CheckArguments,
+    args::{CheckArguments, Form},
     input::Program,
     numbers::counted,
     output,
-    report::{Failure, Outcome},
+    report::{Failure, Mistake, Outcome, Source, Spot},
     source::name_of,
     style::Style,
 };
@@ -18,7 +25,7 @@ use crate::{
 pub fn run(arguments: &CheckArguments, out: &Style, err: &Style) -> Outcome {
     let mut worst = 0;
     for file in &arguments.files {
-        match check_file(file, arguments, out) {
+        match check_file(file, arguments, out, err) {
             Ok(()) => {}
             Err(Failure::ReaderGone) => return Err(Failure::ReaderGone),
             Err(failure) => worst = worst.max(failure.print(err)),
@@ -27,13 +34,15 @@ pub fn run(arguments: &CheckArguments, out: &Style, err: &Style) -> Outcome {
     if worst == 0 { Ok(()) } else { Err(Failure::Reported(worst)) }
 }
 
-/// Checks every function of a file. Mistakes in one function do not prevent checking the others.
-fn check_file(file: &Path, arguments: &CheckArguments, out: &Style) -> Outcome {
+/// Checks every function of a file. Mistakes in one function do not prevent checking the others. A file without mistakes
+/// may have warnings.
+fn check_file(file: &Path, arguments: &CheckArguments, out: &Style, err: &Style) -> Outcome {
     let mut mistakes = Vec::new();
     let programs = Program::read_all(file, &arguments.reading)?;
     if programs.is_empty() && !arguments.quiet {
         output::print(&format!("{}: {}, no function\n", name_of(file), out.good("ok")))?;
     }
+    let source = programs.iter().flatten().next().map(|program| program.context.source.clone());
     for program in programs {
         match program.and_then(|program| check(program, arguments, out)) {
             Ok(()) => {}
@@ -41,7 +50,29 @@ fn check_file(file: &Path, arguments: &CheckArguments, out: &Style) -> Outcome {
             Err(failure) => return Err(failure),
         }
     }
-    if mistakes.is_empty() { Ok(()) } else { Err(Failure::Mistakes(mistakes)) }
+    if !mistakes.is_empty() {
+        return Err(Failure::Mistakes(mistakes));
+    }
+    for warning in source.iter().filter(|source| source.form == Form::Mind).flat_map(warnings) {
+        // If standard error is closed, the warning cannot be shown anywhere.
+        _ = writeln!(io::stderr(), "{}\n", warning.render(err));
+    }
+    Ok(())
+}
+
+/// The warnings about the functions of a file of the language.
+fn warnings(source: &Rc<Source>) -> Vec<Mistake> {
+    let (program, _) = surface::parse(surface::lex(&source.text).0);
+    let bodies: Vec<_> = match &program {
+        ast::Program::Block(block) => {
+            let functions = block.functions.iter().filter_map(|function| function.body.as_ref());
+            functions.chain(block.templates.iter().filter_map(|template| template.body.as_ref())).collect()
+        }
+        ast::Program::Closure(closure) => closure.body.iter().collect(),
+        ast::Program::Expression(expression) => vec![&expression.body],
+    };
+    let keys = bodies.into_iter().flat_map(reused_keys);
+    keys.map(|key| Mistake::warning(key.message).at(source, Spot::from(key.site)).help(key.help)).collect()
 }
 
 fn check(program: Program, arguments: &CheckArguments, out: &Style) -> Outcome {

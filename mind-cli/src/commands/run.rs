@@ -197,7 +197,7 @@ impl Watch<'_> {
 /// Adds the option for more memory to a mistake about memory.
 pub fn with_help(mistake: Mistake) -> Mistake {
     match mistake.code {
-        Code::E6004 => mistake.help("`--memory` sets the limit of a run, as in `--memory 8G`"),
+        Some(Code::E6004) => mistake.help("`--memory` sets the limit of a run, as in `--memory 8G`"),
         _ => mistake,
     }
 }

@@ -91,6 +91,41 @@ fn every_function_of_a_file_is_checked_unless_one_is_named() {
 }
 
 #[test]
+fn a_random_key_of_two_draws_is_a_warning() {
+    let text = "\
+fn noise(x: f32[3], key: i64) -> f32[3] {
+    let shift = random::normal(key, [3]);
+    x * random::uniform(key, [3]) + shift
+}
+";
+    let answer = Folder::new().with("net.mind", text).mind("check net.mind");
+    assert_eq!(answer.code, 0);
+    assert!(answer.out.starts_with("net.mind: noise: ok, "), "{}", answer.out);
+    assert_eq!(
+        answer.err,
+        "\
+mind:3:25: warning: `random::uniform` draws with `key`, as `random::normal` on line 2 does, so their numbers depend on each other
+ --> net.mind:3:25
+  |
+3 |     x * random::uniform(key, [3]) + shift
+  |                         ^^^
+  = help: make a key for each, as `keys[0]` and `keys[1]` of `random::split(key)`
+
+"
+    );
+    let wrong = text.replace("+ shift", "+ shaft");
+    assert!(!Folder::new().with("net.mind", wrong).mind("check net.mind").mistakes().contains("warning"));
+    let closure = "|key: i64| for _x in 0..3 { random::normal(key, [2]) }";
+    let answer = Folder::new().with("net.mind", closure).mind("check --quiet net.mind");
+    assert!(
+        answer.err.starts_with("mind:1:44: warning: `random::normal` draws the same numbers"),
+        "{}",
+        answer.err
+    );
+    assert_eq!((answer.code, &*answer.out), (0, ""));
+}
+
+#[test]
 fn several_files_are_checked_whatever_is_wrong_with_some() {
     let folder =
         Folder::new().with("a.mic", LAYER).with("b.mic", LAYER.replace("relu", "rely")).with("c.mic", LAYER);

@@ -15,6 +15,7 @@ pub mod lower;
 pub mod nesting;
 pub mod parse;
 pub mod print;
+pub mod reused_keys;
 pub mod unused;
 
 #[cfg(feature = "testing")]
