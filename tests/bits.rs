@@ -20,6 +20,11 @@ mind! {
     #[grad(x, y)]
     fn total<N>(x: f32[N], y: f32[N]) -> f32 { sum(chain(x, y) * y) + mean(x) }
 
+    #[grad(a)]
+    fn gammas<N>(key: i64, a: f64[N]) -> f64 { sum(random::gamma(key, a, [N])) }
+
+    fn counts<N>(key: i64, rate: f64[N]) -> f64[N] { f64(random::poisson(key, rate, [N])) }
+
     fn double<N>(x: f64[N, 7]) -> (f64[N], f64[7], f64) {
         let e = exp(x) / log(x * x + 2.0);
         (sum(e, axes = [1]), mean(e, axes = [0]), sum(e * x))
@@ -304,7 +309,7 @@ fn sum_in_lanes(lanes: usize, elements: &[f32]) -> f32 {
 #[test]
 fn results_do_not_depend_on_threads_and_but_for_products_not_on_the_level() {
     let usual = results("avx512", "2");
-    assert_eq!(usual.len(), 62 + 8 * 12 * 18);
+    assert_eq!(usual.len(), 65 + 8 * 12 * 18);
     assert_eq!(usual, results("avx512", "2"), "from run to run");
     for threads in ["1", "3"] {
         assert_eq!(usual, results("avx512", threads), "{threads} threads");
@@ -371,6 +376,11 @@ fn computed() -> String {
     lines.tensor("exp: double rows", &rows);
     lines.tensor("exp: double columns", &columns);
     lines.line("exp: double", sum.to_bits());
+    let shapes = Tensor::from_fn_with((9_001,), |[i]| (i % 1013) as f64 * 0.03 + 0.2);
+    let (sum, slopes) = gammas_grad(7, &shapes);
+    lines.line("exp: gamma numbers", sum.to_bits());
+    lines.tensor("exp: gamma numbers by their parameter", &slopes);
+    lines.tensor("exp: poisson numbers", &counts(7, &shapes));
     for (name, n, c) in [("wide", 130, 1003), ("narrow", 5_003, 10)] {
         let (z, y) = (uneven((n, c)), uneven((n, c)));
         let (value, dz) = cross_entropy_grad(&z, &y);

@@ -300,7 +300,7 @@ codes! {
     E4007 "slice parameter lengths differ from the rank" "value, all lengths, rank" [Macro, File, Library];
     E4008 "slice step is zero or negative" "value, dimension" [Macro, File, Library, Run];
     E4009 "conv2d channels differ" "both channel counts" [Macro, File, Library];
-    E4010 "strides, padding or probability invalid" "value" [Macro, File, Library];
+    E4010 "strides, padding or parameter of a distribution invalid" "value" [Macro, File, Library];
     E4011 "indices are not integers" "dtype" [Macro, File, Library];
     E4012 "declared result type differs from the inferred one" "both types" [File, Library];
     E4013 "operation not in the profile being verified" "op, profile" [File, Library];

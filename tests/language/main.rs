@@ -25,6 +25,7 @@ mod constants;
 mod convolution;
 mod cumulative;
 mod dimensions;
+mod distributions;
 mod division;
 mod einsum;
 mod extents;

@@ -20,6 +20,9 @@ const WITHIN: [f64; 2] = [2e-14, 4e-6];
 /// quotient.
 const OF_DIFFERENCES: f64 = 1e-7;
 
+/// The error for a function with a loop in an expression.
+const OF_A_LOOP: &str = "found a loop, which is only allowed in functions";
+
 /// A number that is not compared.
 pub const ANY: f64 = 134_217_728.0;
 
@@ -89,6 +92,7 @@ fn every_function_gives_the_same_in_expressions() {
                 .map(|(input, value)| (input.name.clone(), type_of(value)))
                 .collect();
             match expression(file, &entry.call, &leaves) {
+                Err(why) if why.contains(OF_A_LOOP) => {}
                 Err(why) => writeln!(wrong, "{file}: `{}`: {why}", entry.call).expect("a string"),
                 Ok((module, names)) => {
                     let value = |name: &String| {
@@ -248,6 +252,7 @@ impl Entry {
         let of = |i: usize, result: &Tensor| {
             let numbers: Vec<f64> =
                 (0..result.numbers.len()).map(|j| (((7 * j + 3 * i) % 11) as f64 - 4.5) / 4.0).collect();
+            let dtype = DType::from_name(&result.elements).unwrap_or(dtype);
             floats(dtype, &result.shape, &numbers)
         };
         self.results.iter().enumerate().map(|(i, result)| of(i, result)).collect()

@@ -27,6 +27,16 @@ fn programs_become_what_is_recorded() {
     recorded::check("stablehlo", 6, texts);
 }
 
+/// Their texts, of thousands of lines, are not recorded.
+#[test]
+fn draws_until_one_is_accepted_are_lowered() {
+    let program = "fn total(key: i64, a: f32[2]) -> f32 { sum(random::beta(key, a, a, [3, 2])) }
+        fn counts(key: i64, rate: f64) -> i32[2] { random::poisson(key, rate, [2]) }";
+    let texts = texts(program);
+    // Two loops for the gamma numbers; in the gradient two more, along nodes; two for Poisson numbers.
+    assert_eq!(texts.matches("stablehlo.while").count(), 8, "{texts}");
+}
+
 #[test]
 fn what_a_text_takes_and_gives_is_told_beside_it() {
     let functions = functions(

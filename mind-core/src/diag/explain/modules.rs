@@ -100,7 +100,9 @@ pub(super) const E4009: Explanation = Explanation {
 
 pub(super) const E4010: Explanation = Explanation {
     text: "A convolution needs two strides of at least 1 and, for each of its two dimensions, padding of at least 0. \
-           `pad` needs an amount of at least 0 for each axis. A probability is a number from 0 to 1.",
+           `pad` needs an amount of at least 0 for each axis. A probability is a number from 0 to 1. \
+           The parameter of `random::gamma` is above 0, and the lower \
+           bound of `random::truncated_normal` is below the upper one.",
     example: Example::Program {
         wrong: "fn f(image: f32[1, 28, 28, 1], filters: f32[3, 3, 1, 8]) -> f32[1, 26, 26, 8] {\n    \
                 conv2d(image, filters, strides = [1, 0])\n}",

@@ -4,7 +4,7 @@ use super::arguments::match_arguments;
 use super::arranging::{Arranging, Fill, Mode, Padding};
 use super::einsum::CALL;
 use super::foreign::ForeignNames;
-use super::{Builtin, BuiltinFunction, find};
+use super::{Builtin, BuiltinFunction, Parameter, find};
 use crate::diag::{Code, Diag};
 use crate::dim::Dim;
 use crate::ir::{Operands, Reduction};
@@ -237,8 +237,8 @@ pub(crate) trait ReadCalls: Attributes + ForeignNames {
                 return Ok(BuiltinCall::Positions { shape });
             }
             BuiltinFunction::OfType => return self.of_type(given),
-            BuiltinFunction::Probability => {
-                self.check_probability(x)?;
+            BuiltinFunction::Parameter(parameter) => {
+                self.check_parameter(x, parameter)?;
                 return Ok(BuiltinCall::Argument(x));
             }
             BuiltinFunction::ZerosLike => (Op::Own(Own::FilledLike { one: false }), vec![x]),
@@ -338,18 +338,24 @@ pub(crate) trait ReadCalls: Attributes + ForeignNames {
         Ok(BuiltinCall::Argument(value))
     }
 
-    /// Checks that a number that is known is a probability.
-    fn check_probability(&self, p: ExprId) -> Lowered<()> {
-        let Value::Literal(id) = self.value(p) else { return Ok(()) };
+    /// Checks the parameter of a distribution if it is known.
+    fn check_parameter(&self, x: ExprId, parameter: Parameter) -> Lowered<()> {
+        let Value::Literal(id) = self.value(x) else { return Ok(()) };
         if !(self.literals().is_number(*id) && self.literals().is_constant(*id)) {
             return Ok(());
         }
         let Some(number) = self.scalar(*id, DType::F64)?.float() else { return Ok(()) };
-        if (0.0..=1.0).contains(&number) {
+        let (is_valid, name, needed) = match parameter {
+            Parameter::Probability => ((0.0..=1.0).contains(&number), "probability", "from 0 to 1"),
+            Parameter::Positive => (number > 0.0, "parameter", "above 0"),
+            Parameter::PositiveDistance => (number > 0.0, "distance of the bounds", "above 0"),
+            Parameter::NotNegative => (number >= 0.0, "parameter", "of at least 0"),
+        };
+        if is_valid {
             return Ok(());
         }
-        let message = format!("the probability is {number}, needed a number from 0 to 1");
-        Err(Stop::Argument(p, Diag::new(Code::E4010, self.site(p), message).into()))
+        let message = format!("the {name} is {number}, needed a number {needed}");
+        Err(Stop::Argument(x, Diag::new(Code::E4010, self.site(x), message).into()))
     }
 
     /// The tensors in the list that is the first argument of a call.

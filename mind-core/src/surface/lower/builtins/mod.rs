@@ -59,8 +59,21 @@ pub(crate) enum BuiltinFunction {
     Positions,
     /// The argument for an element type.
     OfType,
-    /// A probability, which is checked if it is known.
+    /// A parameter of a distribution, which is checked if it is known.
+    Parameter(Parameter),
+}
+
+/// The numbers that a parameter of a distribution may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Parameter {
+    /// From 0 to 1.
     Probability,
+    /// Above 0.
+    Positive,
+    /// Above 0, for the distance of two parameters.
+    PositiveDistance,
+    /// At least 0.
+    NotNegative,
 }
 
 const REDUCTION: &[&str] = &["x", "axes", "keepdims"];
@@ -91,7 +104,10 @@ const COMPOSITES: &[Builtin] = &[
 const PRIVATE: &[Builtin] = &[
     builtin("positions", &["shape"], 1, BuiltinFunction::Positions),
     builtin("of_type", OF_TYPE, 1, BuiltinFunction::OfType),
-    builtin("probability", &["p"], 1, BuiltinFunction::Probability),
+    builtin("probability", &["p"], 1, BuiltinFunction::Parameter(Parameter::Probability)),
+    builtin("positive", &["x"], 1, BuiltinFunction::Parameter(Parameter::Positive)),
+    builtin("positive_distance", &["x"], 1, BuiltinFunction::Parameter(Parameter::PositiveDistance)),
+    builtin("not_negative", &["x"], 1, BuiltinFunction::Parameter(Parameter::NotNegative)),
     builtin("threefry", Map::Threefry.row().formals, 2, BuiltinFunction::Map(Map::Threefry)),
 ];
 
