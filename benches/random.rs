@@ -47,6 +47,10 @@ drawn! {
     "normal f32" normal normal_into f32 { random::normal(key, [N]) }
     "normal f64" normal_wide normal_wide_into f64 { random::normal(key, [N], dtype = f64) }
     "exponential f32" exponential exponential_into f32 { random::exponential(key, [N]) }
+    "gamma f32" gamma gamma_into f32 { random::gamma(key, 2.5, [N]) }
+    "gamma f64" gamma_wide gamma_wide_into f64 { random::gamma(key, 2.5f64, [N]) }
+    "poisson i32" poisson poisson_into i32 { random::poisson(key, 30.0, [N]) }
+    "truncated_normal f32" truncated truncated_into f32 { random::truncated_normal(key, -1.0, 2.0, [N]) }
     "randint i32" randint randint_into i32 { random::randint(key, [N], 0, 10) }
     "dropout f32" dropout dropout_into f32 { nn::dropout(_x, key, 0.5) }
     "copy f32" copy copy_into f32 { _x + f32(key) }
