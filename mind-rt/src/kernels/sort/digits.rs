@@ -1,0 +1,98 @@
+//! Long lines are sorted by the digits of their keys, beginning with the lowest.
+
+use super::{
+    keys::{BUCKETS, DIGIT, Ranked, Word},
+    lines::Lines,
+    task::Task,
+};
+use crate::simd::Kernel;
+
+/// Lines up to this length are sorted by comparisons if there are few of them: counters of digits would take longer.
+const FEW: usize = 512;
+
+/// Sorts one line.
+pub(super) struct Line<'a, T, K: Task<T>> {
+    pub(super) lines: &'a Lines,
+    pub(super) line: usize,
+    pub(super) descending: bool,
+    pub(super) x: &'a [T],
+    pub(super) out: &'a mut [K::Out],
+    pub(super) words: &'a mut [K::Word],
+    pub(super) other: &'a mut [K::Word],
+}
+
+impl<T: Ranked, K: Task<T>> Kernel for Line<'_, T, K> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { lines, line, descending, x, out, words, other } = self;
+        lines.read((line, 0), x, words.iter_mut(), |element, at| K::word(element, at, descending));
+        let sorted = if lines.extent <= FEW || u32::try_from(lines.extent).is_err() {
+            words.sort_unstable();
+            words
+        } else if K::Word::DIGITS.1 == 3 {
+            by_digits::<K::Word, 3>(words, other)
+        } else {
+            by_digits::<K::Word, 6>(words, other)
+        };
+        lines.replace((line, 0), out, sorted.iter().map(|word| K::result(*word, descending)));
+    }
+}
+
+/// Sorts words by the digits of their keys. Returns the slice that holds the result.
+#[inline(always)]
+fn by_digits<'w, W: Word, const DIGITS: usize>(
+    mut words: &'w mut [W],
+    mut other: &'w mut [W],
+) -> &'w mut [W] {
+    let shift = |digit: usize| W::DIGITS.0 + DIGIT * digit as u32;
+    let mut counts = [[0_u32; BUCKETS]; DIGITS];
+    for word in &*words {
+        for (digit, counts) in counts.iter_mut().enumerate() {
+            counts[word.digit(shift(digit))] += 1;
+        }
+    }
+    for (digit, counts) in counts.iter_mut().enumerate() {
+        // A digit that all words share changes no order.
+        if counts.iter().any(|count| *count as usize == words.len()) {
+            continue;
+        }
+        let mut before = 0;
+        for count in counts.iter_mut() {
+            before += std::mem::replace(count, before);
+        }
+        for word in &*words {
+            let place = &mut counts[word.digit(shift(digit))];
+            other[*place as usize] = *word;
+            *place += 1;
+        }
+        (words, other) = (other, words);
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::scrambled;
+    use super::*;
+
+    #[test]
+    fn digits_sort_words_whose_digits_are_equal_or_extreme() {
+        let of = |words: &[u32]| {
+            let (mut words, mut other) = (words.to_vec(), vec![0; words.len()]);
+            by_digits::<u32, 3>(&mut words, &mut other).to_vec()
+        };
+        for words in [vec![], vec![7], vec![u32::MAX, 0, u32::MAX, 1 << 31], vec![5; 9], scrambled(5000)] {
+            let mut expected = words.clone();
+            expected.sort_unstable();
+            assert_eq!(of(&words), expected);
+        }
+        let words: Vec<u128> =
+            scrambled(3000).iter().map(|word| u128::from(*word) << 64 | u128::from(*word)).collect();
+        let mut expected = words.clone();
+        expected.sort_by_key(|word| *word >> 32);
+        let (mut words, mut other) = (words, vec![0; 3000]);
+        assert_eq!(by_digits::<u128, 6>(&mut words, &mut other), expected);
+    }
+}
