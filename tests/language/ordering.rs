@@ -146,6 +146,48 @@ fn the_greatest_elements_with_their_positions() {
 }
 
 #[test]
+fn the_first_elements_are_those_of_the_whole_sort() {
+    mind! {
+        fn heads<N, M>(x: f32[N, M]) -> (f32[N, 3], i64[5, M]) {
+            (sort(x)[.., ..3], argsort(x, axis = 0, descending = true)[..5])
+        }
+
+        fn all<N, M>(x: f32[N, M]) -> (f32[N, M], i64[N, M]) { (sort(x), argsort(x, axis = 0, descending = true)) }
+
+        fn loss<N, M>(x: f32[N, M]) -> f32 {
+            let y = sort(x)[.., ..3];
+            sum(y * y)
+        }
+
+        fn slope<N, M>(x: f32[N, M]) -> f32[N, M] { grad(loss, wrt = x)(x) }
+    }
+    for (rows, columns) in [(7, 4), (300, 500)] {
+        let number = |[i, j]: [usize; 2]| match (i * 31 + j * 17) % 101 {
+            0 => -0.0,
+            1 => f32::NAN,
+            2 => f32::NEG_INFINITY,
+            other => (other * other % 53) as f32,
+        };
+        let x = Tensor::<f32, _>::from_fn_with((rows, columns), number);
+        let (low, high) = heads(&x);
+        let (sorted, order) = all(&x);
+        let bits = |row: &[f32]| row.iter().map(|number| number.to_bits()).collect::<Vec<_>>();
+        for (row, whole) in low.as_slice().chunks(3).zip(sorted.as_slice().chunks(columns)) {
+            assert_eq!(bits(row), bits(&whole[..3]));
+        }
+        assert_eq!(high.as_slice(), &order.as_slice()[..5 * columns]);
+        let (a, b): (_, _) = mind!((sort(x)[.., ..3], argsort(x, axis = 0, descending = true)[..5]));
+        assert_eq!((bits(a.as_slice()), b.as_slice()), (bits(low.as_slice()), high.as_slice()));
+        let (values, places) = mind!(num::top_k(x, k = 3));
+        assert_eq!(places.as_slice(), mind!(argsort(x, descending = true)[.., ..3]).as_slice());
+        assert_eq!(bits(values.as_slice()), bits(mind!(sort(x, descending = true)[.., ..3]).as_slice()));
+    }
+    let x = Tensor::from([[4.0, 2.0, 5.0, 1.0, 2.0]]);
+    assert_eq!(slope(&x).as_slice(), [0.0, 4.0, 0.0, 2.0, 4.0]);
+    assert_eq!(mind!(grad(sum(sort(x)[.., ..3] * 2.0), wrt = x)).as_slice(), [0.0, 2.0, 0.0, 2.0, 2.0]);
+}
+
+#[test]
 fn more_elements_than_there_are_is_an_error_before_anything_is_computed() {
     mind! {
         fn head<N>(x: f32[N]) -> (f32[3], i64[3]) { num::top_k(x, k = 3) }

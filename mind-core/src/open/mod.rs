@@ -31,6 +31,7 @@ pub use ir::{
     Program, Spot, Structure,
 };
 pub use lower::{lower, lower_with};
+pub use needed::sort_of;
 pub use plan::{Fused, Location, Plan, Step, plan, plan_watching};
 pub use shapes::ShapeId;
 pub use typing::{check_annotated, check_truths, types};

@@ -320,7 +320,7 @@ pub struct KernelCall {
     pub op: Op,
     /// The operands.
     pub operands: Vec<KernelOperand>,
-    /// The type of the result. A scalar is stored as one element.
+    /// The type of the result. A scalar is stored as one element. The result of a sort may be its first elements only.
     pub ty: Type,
     /// The buffer of the result.
     pub result: BufferId,

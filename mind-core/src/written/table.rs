@@ -243,7 +243,7 @@ statements! {
     Op::Reorder(Reorder::Sort { axis, descending }) => {
         is: Row::kernel().same(),
         rule: along(Takes::Numbers, X, axis),
-        run: "sort" => (X, axis, descending),
+        run: "sort" => (X, axis, descending, OwnType),
         core: {
             let axis = resolved_axes(&[*axis], types[0].rank())?[0];
             one(ir::Op::Reorder(Reorder::Sort { axis, descending: *descending }))
@@ -252,7 +252,7 @@ statements! {
     Op::Reorder(Reorder::ArgSort { axis, descending }) => {
         is: Row { elements: TypedOperands::Own(DType::I64), ..Row::kernel().same() },
         rule: positions_along(X, axis),
-        run: "argsort" => (X, axis, descending),
+        run: "argsort" => (X, axis, descending, OwnType),
         core: {
             let axis = resolved_axes(&[*axis], types[0].rank())?[0];
             one(ir::Op::Reorder(Reorder::ArgSort { axis, descending: *descending }))

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, fmt::Write};
 
 use mind_core::ir::ValueId;
-use mind_core::open::{ByRow, Location, NodeId, Op, Plan, Program, Step};
+use mind_core::open::{ByRow, Location, NodeId, Op, Plan, Program, Step, sort_of};
 use mind_core::plan::Search;
 use mind_core::written::{Texts, check_text, kernel_text};
 
@@ -249,7 +249,7 @@ fn watched_text(program: &Program, node: NodeId) -> WatchedText {
 
 /// The call of a node's kernel.
 fn kernel(program: &Program, values: &Values<'_>, node: NodeId, text: &mut String) {
-    let known = program.node(node);
+    let known = program.node(sort_of(program, node).unwrap_or(node));
     let ty = |node: NodeId| format!("&__nodes[{}]", node.index());
     let operands = known.operands.iter().enumerate();
     let operands: Vec<String> = operands

@@ -52,16 +52,18 @@ pub fn roll<T: Datum>(x: Argument<'_, T>, shift: i64, axis: i64, out: &mut [T]) 
     order::roll(around(x.ty, axis_of(axis, x.ty.rank())), shift, x.elements, &mut out[..x.elements.len()]);
 }
 
-/// Sorts the elements along an axis.
-pub fn sort<T: Number>(x: Argument<'_, T>, axis: i64, descending: bool, out: &mut [T]) {
-    let extents = around(x.ty, axis_of(axis, x.ty.rank()));
-    order::sort(extents, descending, x.elements, &mut out[..x.elements.len()]);
+/// The first elements along an axis in sorted order: as many as the type of the result has there.
+pub fn sort<T: Number>(x: Argument<'_, T>, axis: i64, descending: bool, ty: &Type, out: &mut [T]) {
+    let axis = axis_of(axis, x.ty.rank());
+    let (extents, first) = (around(x.ty, axis), extent(ty, axis));
+    order::sort(extents, first, descending, x.elements, &mut out[..count(ty)]);
 }
 
-/// The indices that sort the elements along an axis.
-pub fn argsort<T: Number>(x: Argument<'_, T>, axis: i64, descending: bool, out: &mut [i64]) {
-    let extents = around(x.ty, axis_of(axis, x.ty.rank()));
-    order::argsort(extents, descending, x.elements, &mut out[..x.elements.len()]);
+/// The positions of these elements.
+pub fn argsort<T: Number>(x: Argument<'_, T>, axis: i64, descending: bool, ty: &Type, out: &mut [i64]) {
+    let axis = axis_of(axis, x.ty.rank());
+    let (extents, first) = (around(x.ty, axis), extent(ty, axis));
+    order::argsort(extents, first, descending, x.elements, &mut out[..count(ty)]);
 }
 
 /// The index of each element along an axis; `I` is `i64`.

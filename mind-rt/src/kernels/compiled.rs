@@ -51,10 +51,10 @@ pub trait SumKernels: Number {
     fn cumulate(by: By, along: Along, x: &[Self], out: &mut [Self]);
 
     /// [`order::sort`](super::order::sort).
-    fn sort(extents: [usize; 3], descending: bool, x: &[Self], out: &mut [Self]);
+    fn sort(extents: [usize; 3], first: usize, descending: bool, x: &[Self], out: &mut [Self]);
 
     /// [`order::argsort`](super::order::argsort).
-    fn argsort(extents: [usize; 3], descending: bool, x: &[Self], out: &mut [i64]);
+    fn argsort(extents: [usize; 3], first: usize, descending: bool, x: &[Self], out: &mut [i64]);
 
     /// [`recurrence`](super::cumulate::recurrence).
     fn recurrence(along: Along, a: &[Self], b: &[Self], out: &mut [Self]);

@@ -90,13 +90,13 @@ macro_rules! sums {
             }
 
             #[inline(never)]
-            fn sort(extents: [usize; 3], descending: bool, x: &[Self], out: &mut [Self]) {
-                order::sorted(extents, descending, x, out);
+            fn sort(extents: [usize; 3], first: usize, descending: bool, x: &[Self], out: &mut [Self]) {
+                order::sorted(extents, first, descending, x, out);
             }
 
             #[inline(never)]
-            fn argsort(extents: [usize; 3], descending: bool, x: &[Self], out: &mut [i64]) {
-                order::order(extents, descending, x, out);
+            fn argsort(extents: [usize; 3], first: usize, descending: bool, x: &[Self], out: &mut [i64]) {
+                order::order(extents, first, descending, x, out);
             }
 
             #[inline(never)]

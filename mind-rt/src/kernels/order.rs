@@ -46,34 +46,53 @@ pub fn roll<T: Storable>(extents: [usize; 3], shift: i64, x: &[T], out: &mut [T]
     }
 }
 
-/// Sorts the elements along an axis, from the least to the greatest or in descending order. `extents` as in [`flip`].
-/// Equal elements keep their order, among them -0 and +0. NaN is greater than every number. Keys are kept in scratch
-/// memory of the thread, which stays for the next call.
+/// The `first` elements along an axis, sorted from the least to the greatest or in descending order. `extents` as in
+/// [`flip`]. Equal elements keep their order, among them -0 and +0. NaN is greater than every number. Keys are kept in
+/// scratch memory of the thread, which stays for the next call.
 ///
 /// # Panics
-/// If a slice does not have as many elements as the product of `extents`.
-pub fn sort<T: SumKernels>(extents: [usize; 3], descending: bool, x: &[T], out: &mut [T]) {
-    T::sort(extents, descending, x, out);
+/// If `x` does not have as many elements as the product of `extents`, or `out` as that with `first` in place of the
+/// extent of the axis.
+pub fn sort<T: SumKernels>(extents: [usize; 3], first: usize, descending: bool, x: &[T], out: &mut [T]) {
+    T::sort(extents, first, descending, x, out);
 }
 
 /// For each position of the result of [`sort`], the position along the axis from which its element comes.
 ///
 /// # Panics
 /// As [`sort`].
-pub fn argsort<T: SumKernels>(extents: [usize; 3], descending: bool, x: &[T], out: &mut [i64]) {
-    T::argsort(extents, descending, x, out);
+pub fn argsort<T: SumKernels>(extents: [usize; 3], first: usize, descending: bool, x: &[T], out: &mut [i64]) {
+    T::argsort(extents, first, descending, x, out);
 }
 
-pub(super) fn sorted<T: Ranked>(extents: [usize; 3], descending: bool, x: &[T], out: &mut [T]) {
-    let lines = Lines::new(extents, x.len(), out.len(), "sort: wrong length");
+pub(super) fn sorted<T: Ranked>(extents: [usize; 3], first: usize, descending: bool, x: &[T], out: &mut [T]) {
+    let [lines, heads] = lines(extents, first, x.len(), out.len(), "sort: wrong length");
     poison(out);
-    sort::sorted(&lines, descending, x, out);
+    sort::sorted([&lines, &heads], descending, x, out);
 }
 
-pub(super) fn order<T: Ranked>(extents: [usize; 3], descending: bool, x: &[T], out: &mut [i64]) {
-    let lines = Lines::new(extents, x.len(), out.len(), "argsort: wrong length");
+pub(super) fn order<T: Ranked>(
+    extents: [usize; 3],
+    first: usize,
+    descending: bool,
+    x: &[T],
+    out: &mut [i64],
+) {
+    let [lines, heads] = lines(extents, first, x.len(), out.len(), "argsort: wrong length");
     poison(out);
-    sort::order(&lines, descending, x, out);
+    sort::order([&lines, &heads], descending, x, out);
+}
+
+/// The lines of an operand and those of a result with the first elements of each.
+fn lines(
+    [outer, extent, inner]: [usize; 3],
+    first: usize,
+    from: usize,
+    to: usize,
+    wrong: &'static str,
+) -> [Lines; 2] {
+    check(first <= extent, wrong);
+    [Lines::new([outer, extent, inner], from, wrong), Lines::new([outer, first, inner], to, wrong)]
 }
 
 /// The elements at each position before the axis, with their destination.
@@ -176,10 +195,17 @@ mod tests {
                     other => other as f64 - 6.5,
                 })
                 .collect();
-            for descending in [false, true] {
-                let (mut out, mut places) = (vec![-1.0; x.len()], vec![-1; x.len()]);
-                sort(extents, descending, &x, &mut out);
-                argsort(extents, descending, &x, &mut places);
+            for (descending, first) in [
+                (false, extent),
+                (true, extent),
+                (false, extent / 2),
+                (true, extent / 9),
+                (true, extent.min(1)),
+            ] {
+                let mut out = vec![-1.0; outer * first * inner];
+                let mut places = vec![-1; out.len()];
+                sort(extents, first, descending, &x, &mut out);
+                argsort(extents, first, descending, &x, &mut places);
                 for (outer, column) in
                     (0..outer).flat_map(|outer| (0..inner).map(move |column| (outer, column)))
                 {
@@ -192,13 +218,11 @@ mod tests {
                         let of_nan = if descending { of_nan.reverse() } else { of_nan };
                         key(a).partial_cmp(&key(b)).unwrap_or(of_nan)
                     });
-                    for (along, from) in expected.into_iter().enumerate() {
-                        assert_eq!(places[place(along)], from as i64, "{extents:?}, {descending}");
-                        assert_eq!(
-                            out[place(along)].to_bits(),
-                            x[place(from)].to_bits(),
-                            "{extents:?}, {descending}"
-                        );
+                    for (along, from) in expected.into_iter().take(first).enumerate() {
+                        let found = (outer * first + along) * inner + column;
+                        let what = format!("{first} of {extents:?}, {descending}");
+                        assert_eq!(places[found], from as i64, "{what}");
+                        assert_eq!(out[found].to_bits(), x[place(from)].to_bits(), "{what}");
                     }
                 }
             }
@@ -208,7 +232,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "sort: wrong length")]
     fn sorting_to_a_wrong_length_panics() {
-        sort([1, 4, 1], false, &[1; 4], &mut [0; 3]);
+        sort([1, 4, 1], 4, false, &[1; 4], &mut [0; 3]);
     }
 
     #[test]

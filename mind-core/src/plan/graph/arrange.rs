@@ -20,7 +20,7 @@ use crate::{
 };
 
 use loops::passed;
-use reading::{masks, matrices_transposed, read_transposed};
+use reading::{heads, masks, matrices_transposed, read_transposed};
 use watched::may_be_nan;
 
 const FIRST: &str = "the first place of a tensor is 0";
@@ -33,7 +33,7 @@ pub(super) fn arrange(
     plan_of: &dyn Fn(&Optimised, &[Update]) -> Plan,
 ) -> Graph {
     let mut arranger = Arranger::new(module, plan_of);
-    let is_computed = computed(module);
+    let is_computed = computed(module, &arranger.heads);
     for (value, inst) in module.iter() {
         if !is_computed[value.index()] {
             let unread = Scalar::Constant(TensorData::splat(inst.ty.dtype, 0.0));
@@ -62,6 +62,8 @@ struct Arranger<'m> {
     masks: Vec<ValueId>,
     /// Whether each product is only read with rows and columns swapped. It is then stored with them swapped.
     is_read_transposed: Vec<bool>,
+    /// For each value that is the first elements of a sort, the sort. It is not computed apart.
+    heads: Vec<Option<ValueId>>,
     /// Contiguous copies of values.
     copies: HashMap<ValueId, ItemId>,
     /// The items that store positions, by their number.
@@ -89,6 +91,7 @@ impl<'m> Arranger<'m> {
             numbers: HashMap::new(),
             masks: masks(module),
             is_read_transposed: read_transposed(module),
+            heads: heads(module),
             copies: HashMap::new(),
             positions: Vec::new(),
             checks: HashMap::new(),
@@ -119,7 +122,12 @@ impl<'m> Arranger<'m> {
             Op::Map(map) => self.elementwise(value, inst, *map),
             Op::Reduce(reduce, reduction) => self.fold(value, inst, reduction, reduce.row()),
             Op::Arrange(arrange) => self.moved(value, inst, &arrange.motion()),
-            Op::Part(part) => self.moved(value, inst, &part.motion()),
+            Op::Part(part) => match self.heads[value.index()] {
+                Some(sort) => {
+                    self.call(value, &Inst { ty: inst.ty.clone(), ..self.module.inst(sort).clone() })
+                }
+                None => self.moved(value, inst, &part.motion()),
+            },
             Op::Rows(rows) => {
                 let operands: Vec<&Type> =
                     inst.operands.iter().map(|operand| self.module.ty(*operand)).collect();
@@ -595,7 +603,7 @@ impl<'m> Arranger<'m> {
 }
 
 /// For each value whether it is computed. A value that only counts the steps of loops is not.
-fn computed(module: &Module) -> Vec<bool> {
+fn computed(module: &Module, heads: &[Option<ValueId>]) -> Vec<bool> {
     let mut computed = vec![false; module.insts().len()];
     for value in module.outputs().iter().copied().chain(module.effects()) {
         computed[value.index()] = true;
@@ -606,7 +614,8 @@ fn computed(module: &Module) -> Vec<bool> {
             continue;
         }
         let is_passed = inst.op.as_loop().map(passed);
-        for (at, operand) in inst.operands.iter().enumerate() {
+        let operands = heads[value.index()].map_or(&inst.operands, |sort| &module.inst(sort).operands);
+        for (at, operand) in operands.iter().enumerate() {
             computed[operand.index()] |= is_passed.as_ref().is_none_or(|is_passed| is_passed[at]);
         }
     }

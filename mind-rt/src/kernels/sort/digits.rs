@@ -2,20 +2,17 @@
 
 use super::{
     keys::{BUCKETS, DIGIT, Ranked, Word},
-    lines::Lines,
-    task::Task,
+    task::{Sort, Task},
 };
 use crate::simd::Kernel;
 
-/// Lines up to this length are sorted by comparisons if there are few of them: counters of digits would take longer.
+/// This many words are sorted by comparisons: counters of digits would take longer.
 const FEW: usize = 512;
 
 /// Sorts one line.
-pub(super) struct Line<'a, T, K: Task<T>> {
-    pub(super) lines: &'a Lines,
+pub(super) struct Line<'a, T: Ranked, K: Task<T>> {
+    pub(super) sort: &'a Sort<'a, T>,
     pub(super) line: usize,
-    pub(super) descending: bool,
-    pub(super) x: &'a [T],
     pub(super) out: &'a mut [K::Out],
     pub(super) words: &'a mut [K::Word],
     pub(super) other: &'a mut [K::Word],
@@ -26,17 +23,24 @@ impl<T: Ranked, K: Task<T>> Kernel for Line<'_, T, K> {
 
     #[inline(always)]
     fn run(self) {
-        let Self { lines, line, descending, x, out, words, other } = self;
-        lines.read((line, 0), x, words.iter_mut(), |element, at| K::word(element, at, descending));
-        let sorted = if lines.extent <= FEW || u32::try_from(lines.extent).is_err() {
-            words.sort_unstable();
-            words
-        } else if K::Word::DIGITS.1 == 3 {
-            by_digits::<K::Word, 3>(words, other)
-        } else {
-            by_digits::<K::Word, 6>(words, other)
-        };
-        lines.replace((line, 0), out, sorted.iter().map(|word| K::result(*word, descending)));
+        let Self { sort: &Sort { lines, heads, descending, x }, line, out, words, other } = self;
+        let word = |element: T, at| K::word(element.ranked(descending), at);
+        lines.read((line, 0), x, words.iter_mut(), word);
+        let first = &in_order(words, other)[..heads.extent];
+        heads.replace((line, 0), out, first.iter().map(|word| K::result(*word, descending)));
+    }
+}
+
+/// Sorts words. Returns the slice that holds the result.
+#[inline(always)]
+pub(super) fn in_order<'w, W: Word>(words: &'w mut [W], other: &'w mut [W]) -> &'w mut [W] {
+    if words.len() <= FEW || u32::try_from(words.len()).is_err() {
+        words.sort_unstable();
+        words
+    } else if W::DIGITS.1 == 3 {
+        by_digits::<W, 3>(words, other)
+    } else {
+        by_digits::<W, 6>(words, other)
     }
 }
 

@@ -29,8 +29,17 @@ pub(in crate::kernels) trait Ranked: Number {
     /// A number with this key.
     fn of_key(key: Self::Key) -> Self;
 
+    /// The key of a key with a position.
+    fn without_position(placed: Self::Placed) -> Self::Key;
+
     /// Whether other numbers have the same key: zeros and NaN.
     fn shares_its_key(self) -> bool;
+
+    /// The key in ascending or descending order.
+    #[inline(always)]
+    fn ranked(self, descending: bool) -> Self::Key {
+        if descending { self.key().reversed() } else { self.key() }
+    }
 
     /// The key with a position, which is less than 2^32.
     #[inline(always)]
@@ -63,6 +72,11 @@ macro_rules! integers {
             }
 
             #[inline(always)]
+            fn without_position(placed: Self::Placed) -> Self::Key {
+                (placed >> 32) as Self::Key
+            }
+
+            #[inline(always)]
             fn shares_its_key(self) -> bool {
                 false
             }
@@ -89,6 +103,11 @@ macro_rules! floats {
             fn of_key(key: Self::Key) -> Self {
                 let sign = key >> (Self::Key::BITS - 1);
                 Self::from_bits(key ^ (sign.wrapping_sub(1) | 1 << (Self::Key::BITS - 1)))
+            }
+
+            #[inline(always)]
+            fn without_position(placed: Self::Placed) -> Self::Key {
+                (placed >> 32) as Self::Key
             }
 
             #[inline(always)]
@@ -127,6 +146,8 @@ bits! {
 
 /// An unsigned integer that is sorted.
 pub(in crate::kernels) trait Word: Copy + Ord {
+    /// The greatest.
+    const MAX: Self;
     /// The number of lines that are sorted side by side.
     const LANES: usize;
     /// The longest line that is sorted so.
@@ -154,6 +175,7 @@ pub(super) const BUCKETS: usize = 1 << DIGIT;
 macro_rules! words {
     ($($ty:ident: $lanes:literal lanes up to $short:literal, $digits:literal digits from bit $low:literal;)*) => {
         $(impl Word for $ty {
+            const MAX: Self = Self::MAX;
             const LANES: usize = $lanes;
             const SHORT: usize = $short;
             const DIGITS: (u32, usize) = ($low, $digits);

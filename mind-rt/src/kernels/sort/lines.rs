@@ -12,10 +12,10 @@ pub(in crate::kernels) struct Lines {
 impl Lines {
     /// `extents` are the product of the extents before the axis, the extent of the axis, and the product of the extents
     /// after it.
-    pub(in crate::kernels) fn new(extents: [usize; 3], from: usize, to: usize, wrong: &'static str) -> Self {
+    pub(in crate::kernels) fn new(extents: [usize; 3], count: usize, wrong: &'static str) -> Self {
         let [outer, extent, inner] = extents;
         let places = outer.checked_mul(extent).and_then(|places| places.checked_mul(inner));
-        check(places == Some(from) && places == Some(to), wrong);
+        check(places == Some(count), wrong);
         Self { outer, extent, inner }
     }
 

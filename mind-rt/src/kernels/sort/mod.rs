@@ -3,6 +3,7 @@
 //!
 //! - Short lines are sorted side by side, one in each lane, by a network of comparisons.
 //! - Long lines are sorted by the digits of their keys, beginning with the lowest.
+//! - If only the first elements in sorted order are needed, a scan selects them.
 //!
 //! For positions each key carries the position of its element in its low bits. Keys with positions differ, so that their
 //! order is stable by any sort.
@@ -11,6 +12,7 @@ mod digits;
 mod keys;
 mod lines;
 mod network;
+mod select;
 mod task;
 
 pub(super) use keys::Ranked;
@@ -19,15 +21,16 @@ pub(super) use lines::Lines;
 use digits::Line;
 use keys::Word;
 use network::SideBySide;
-use task::{Positions, Task, Values};
+use select::{Head, Kept};
+use task::{Positions, Sort, Task, Values};
 
 use crate::simd::dispatch;
 
-/// Sorts each line.
-pub(super) fn sorted<T: Ranked>(lines: &Lines, descending: bool, x: &[T], out: &mut [T]) {
-    run::<T, Values>(lines, descending, x, out);
+/// Sorts each line. `heads` are the lines of the result: the first elements of each, or all.
+pub(super) fn sorted<T: Ranked>([lines, heads]: [&Lines; 2], descending: bool, x: &[T], out: &mut [T]) {
+    run::<T, Values>(&Sort { lines, heads, descending, x }, out);
     // Numbers that share a key are written as one of them. This restores their bits, in their order.
-    for line in 0..lines.count() {
+    for line in 0..heads.count() {
         let share = |shares, element: &T| shares | element.shares_its_key();
         let shares = match lines.inner {
             1 => x[lines.first(line)..][..lines.extent].iter().fold(false, share),
@@ -40,45 +43,55 @@ pub(super) fn sorted<T: Ranked>(lines: &Lines, descending: bool, x: &[T], out: &
         let is_nan = |element: T| element.partial_cmp(&element).is_none();
         for is_alike in [&is_zero as &dyn Fn(T) -> bool, &is_nan] {
             let from = lines.elements(line, x).filter(|element| is_alike(**element));
-            let to = lines.elements_mut(line, out).filter(|element| is_alike(**element));
+            let to = heads.elements_mut(line, out).filter(|element| is_alike(**element));
             to.zip(from).for_each(|(to, from)| *to = *from);
         }
     }
 }
 
-/// The positions of the elements of each line in sorted order.
-pub(super) fn order<T: Ranked>(lines: &Lines, descending: bool, x: &[T], out: &mut [i64]) {
+/// The positions of the elements of each line in sorted order. `heads` as in [`sorted`].
+pub(super) fn order<T: Ranked>([lines, heads]: [&Lines; 2], descending: bool, x: &[T], out: &mut [i64]) {
+    let sort = Sort { lines, heads, descending, x };
     if u32::try_from(lines.extent).is_err() {
-        return order_of_long(lines, descending, x, out);
+        return order_of_long(&sort, out);
     }
-    run::<T, Positions>(lines, descending, x, out);
+    run::<T, Positions>(&sort, out);
 }
 
 /// [`order`] of lines whose positions do not fit into 32 bits.
-fn order_of_long<T: Ranked>(lines: &Lines, descending: bool, x: &[T], out: &mut [i64]) {
-    for line in 0..lines.count() {
+fn order_of_long<T: Ranked>(sort: &Sort<'_, T>, out: &mut [i64]) {
+    let &Sort { lines, heads, descending, x } = sort;
+    for line in 0..heads.count() {
         let first = lines.first(line);
         u64::with_scratch(lines.extent, |places| {
             places.iter_mut().zip(0..).for_each(|(place, at)| *place = at);
-            let key = |at: u64| Values::word(x[first + at as usize * lines.inner], 0, descending);
+            let key = |at: u64| x[first + at as usize * lines.inner].ranked(descending);
             places.sort_unstable_by_key(|at| (key(*at), *at));
-            lines.elements_mut(line, out).zip(&*places).for_each(|(out, at)| *out = *at as i64);
+            heads.elements_mut(line, out).zip(&*places).for_each(|(out, at)| *out = *at as i64);
         });
     }
 }
 
-fn run<T: Ranked, K: Task<T>>(lines: &Lines, descending: bool, x: &[T], out: &mut [K::Out]) {
-    let (count, extent) = (lines.count(), lines.extent);
+fn run<T: Ranked, K: Task<T>>(sort: &Sort<'_, T>, out: &mut [K::Out]) {
+    let (count, extent, first) = (sort.heads.count(), sort.lines.extent, sort.heads.extent);
+    if let Some(kept) = Kept::of(extent, first) {
+        for line in 0..count {
+            K::Word::with_scratch(kept.len(), |words| {
+                dispatch(Head::<T, K> { sort, line, kept, out: &mut *out, words });
+            });
+        }
+        return;
+    }
     let is_short = extent <= K::Word::SHORT && (extent <= SMALL || 2 * count >= K::Word::LANES);
     if is_short {
         return K::Word::with_scratch(extent * K::Word::LANES, |words| {
-            dispatch(SideBySide::<T, K> { lines, descending, x, out, words });
+            dispatch(SideBySide::<T, K> { sort, out, words });
         });
     }
     for line in 0..count {
         K::Word::with_scratch(2 * extent, |words| {
             let (words, other) = words.split_at_mut(extent);
-            dispatch(Line::<T, K> { lines, line, descending, x, out: &mut *out, words, other });
+            dispatch(Line::<T, K> { sort, line, out: &mut *out, words, other });
         });
     }
 }
@@ -102,27 +115,28 @@ mod tests {
     fn positions_beyond_32_bits_are_sorted_too() {
         let x: Vec<f32> = scrambled(60).iter().map(|word| (word % 7) as f32).collect();
         for descending in [false, true] {
-            let lines = Lines::new([2, 10, 3], 60, 60, "");
-            let (mut short, mut long) = (vec![-1; 60], vec![-1; 60]);
-            order(&lines, descending, &x, &mut short);
-            order_of_long(&lines, descending, &x, &mut long);
-            assert_eq!(short, long);
+            for first in [0, 4, 10] {
+                let (lines, heads) =
+                    (Lines::new([2, 10, 3], 60, ""), Lines::new([2, first, 3], 6 * first, ""));
+                let (mut short, mut long) = (vec![-1; 6 * first], vec![-1; 6 * first]);
+                order([&lines, &heads], descending, &x, &mut short);
+                order_of_long(&Sort { lines: &lines, heads: &heads, descending, x: &x }, &mut long);
+                assert_eq!(short, long);
+            }
         }
     }
 
     #[test]
     fn every_level_gives_the_same_order() {
         let x: Vec<f64> = scrambled(40 * 33).iter().map(|word| f64::from(word % 50) - 25.0).collect();
-        let lines = Lines::new([40, 33, 1], x.len(), x.len(), "");
+        let lines = Lines::new([40, 33, 1], x.len(), "");
         let at = |level| {
             let mut out = vec![0.0; x.len()];
             u64::with_scratch(33 * 8, |words| {
                 run_at_most(
                     level,
                     SideBySide::<f64, Values> {
-                        lines: &lines,
-                        descending: true,
-                        x: &x,
+                        sort: &Sort { lines: &lines, heads: &lines, descending: true, x: &x },
                         out: &mut out,
                         words,
                     },
@@ -131,14 +145,12 @@ mod tests {
             let mut one = vec![0.0; 33];
             let mut words = vec![0; 66];
             let (words, other) = words.split_at_mut(33);
-            let lines = Lines::new([1, 33, 1], 33, 33, "");
+            let lines = Lines::new([1, 33, 1], 33, "");
             run_at_most(
                 level,
                 Line::<f64, Values> {
-                    lines: &lines,
+                    sort: &Sort { lines: &lines, heads: &lines, descending: true, x: &x[..33] },
                     line: 0,
-                    descending: true,
-                    x: &x[..33],
                     out: &mut one,
                     words,
                     other,

@@ -2,8 +2,7 @@
 
 use super::{
     keys::{Ranked, Word},
-    lines::Lines,
-    task::Task,
+    task::{Sort, Task},
 };
 use crate::simd::Kernel;
 
@@ -11,10 +10,8 @@ use crate::simd::Kernel;
 const BLOCK: usize = 64;
 
 /// Sorts lines, one in each lane.
-pub(super) struct SideBySide<'a, T, K: Task<T>> {
-    pub(super) lines: &'a Lines,
-    pub(super) descending: bool,
-    pub(super) x: &'a [T],
+pub(super) struct SideBySide<'a, T: Ranked, K: Task<T>> {
+    pub(super) sort: &'a Sort<'a, T>,
     pub(super) out: &'a mut [K::Out],
     /// The words at each position along the lines, those of all lanes side by side.
     pub(super) words: &'a mut [K::Word],
@@ -25,7 +22,7 @@ impl<T: Ranked, K: Task<T>> Kernel for SideBySide<'_, T, K> {
 
     #[inline(always)]
     fn run(self) {
-        let Self { lines, descending, x, out, words } = self;
+        let Self { sort: &Sort { lines, heads, descending, x }, out, words } = self;
         let (count, lanes) = (lines.count(), K::Word::LANES);
         for start in (0..count).step_by(lanes) {
             // The lanes after the last line sort what they hold.
@@ -33,7 +30,7 @@ impl<T: Ranked, K: Task<T>> Kernel for SideBySide<'_, T, K> {
             for (block, words) in words.chunks_mut(BLOCK * lanes).enumerate() {
                 for (lane, line) in here.clone().enumerate() {
                     let to = words[lane..].iter_mut().step_by(lanes);
-                    let word = |element, at| K::word(element, at, descending);
+                    let word = |element: T, at| K::word(element.ranked(descending), at);
                     lines.read((line, block * BLOCK), x, to, word);
                 }
             }
@@ -42,10 +39,10 @@ impl<T: Ranked, K: Task<T>> Kernel for SideBySide<'_, T, K> {
                 8 => network::<K::Word, 8>(words.as_chunks_mut().0),
                 _ => network::<K::Word, 16>(words.as_chunks_mut().0),
             }
-            for (block, words) in words.chunks(BLOCK * lanes).enumerate() {
+            for (block, words) in words[..heads.extent * lanes].chunks(BLOCK * lanes).enumerate() {
                 for (lane, line) in here.clone().enumerate() {
                     let words = words.chunks_exact(lanes).map(|words| K::result(words[lane], descending));
-                    lines.replace((line, block * BLOCK), out, words);
+                    heads.replace((line, block * BLOCK), out, words);
                 }
             }
         }

@@ -1,14 +1,29 @@
-//! The results of a sort: the numbers or their positions.
+//! The operands of a sort, and its results: the numbers or their positions.
 
-use super::keys::{Ranked, Word};
+use super::{
+    keys::{Ranked, Word},
+    lines::Lines,
+};
 
-/// What a sort reads from a line and writes to it.
-pub(super) trait Task<T> {
+/// The operands.
+pub(super) struct Sort<'a, T> {
+    pub(super) lines: &'a Lines,
+    /// The lines of the result: the first elements of each line in sorted order, or all.
+    pub(super) heads: &'a Lines,
+    pub(super) descending: bool,
+    pub(super) x: &'a [T],
+}
+
+/// What a sort keeps of a line and writes to the result.
+pub(super) trait Task<T: Ranked> {
     type Word: Word;
     type Out;
 
-    /// The word of an element at a position.
-    fn word(element: T, position: usize, descending: bool) -> Self::Word;
+    /// The word of a key at a position.
+    fn word(key: T::Key, position: usize) -> Self::Word;
+
+    /// The key of a word.
+    fn key(word: Self::Word) -> T::Key;
 
     /// The result of a word.
     fn result(word: Self::Word, descending: bool) -> Self::Out;
@@ -25,8 +40,13 @@ impl<T: Ranked> Task<T> for Values {
     type Out = T;
 
     #[inline(always)]
-    fn word(element: T, _: usize, descending: bool) -> T::Key {
-        if descending { element.key().reversed() } else { element.key() }
+    fn word(key: T::Key, _: usize) -> T::Key {
+        key
+    }
+
+    #[inline(always)]
+    fn key(word: T::Key) -> T::Key {
+        word
     }
 
     #[inline(always)]
@@ -40,8 +60,13 @@ impl<T: Ranked> Task<T> for Positions {
     type Out = i64;
 
     #[inline(always)]
-    fn word(element: T, position: usize, descending: bool) -> T::Placed {
-        T::placed(if descending { element.key().reversed() } else { element.key() }, position)
+    fn word(key: T::Key, position: usize) -> T::Placed {
+        T::placed(key, position)
+    }
+
+    #[inline(always)]
+    fn key(word: T::Placed) -> T::Key {
+        T::without_position(word)
     }
 
     #[inline(always)]

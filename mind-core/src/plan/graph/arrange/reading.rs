@@ -1,8 +1,10 @@
 //! Analyses how the whole program reads values, before it is arranged.
 
 use crate::{
-    ir::{Inst, Module, Op, ValueId},
-    ops::{Motion, WorkClass},
+    dim::Dim,
+    ir::{Inst, Module, Op, Reorder, Slice, ValueId},
+    ops::{Motion, WorkClass, position},
+    ty::Shape,
 };
 
 /// For each value, whether it is a product that is only read with the rows and columns of its matrices swapped. An
@@ -86,4 +88,31 @@ pub(super) fn masks(module: &Module) -> Vec<ValueId> {
         }
     }
     masks
+}
+
+/// For each value that is the first elements of a sort which nothing else reads, the sort. Its kernel then finds these
+/// elements only.
+pub(super) fn heads(module: &Module) -> Vec<Option<ValueId>> {
+    let mut reads = vec![0; module.insts().len()];
+    let operands = module.insts().iter().flat_map(|inst| inst.operands.iter());
+    operands.chain(module.outputs()).for_each(|read| reads[read.index()] += 1);
+    let sort_of = |inst: &Inst| {
+        let Some(Motion::Taken(slice)) = inst.op.motion() else { return None };
+        let sort = inst.operands[0];
+        let Op::Reorder(Reorder::Sort { axis, .. } | Reorder::ArgSort { axis, .. }) = module.inst(sort).op
+        else {
+            return None;
+        };
+        let is_head = is_first_along(&slice, position(axis), &module.ty(sort).shape);
+        (reads[sort.index()] == 1 && is_head).then_some(sort)
+    };
+    module.insts().iter().map(sort_of).collect()
+}
+
+/// Whether a slice is the first elements of a tensor along an axis.
+fn is_first_along(slice: &Slice, axis: usize, shape: &Shape) -> bool {
+    let is_whole = |at: usize| slice.ends[at] == shape[at] || at == axis;
+    slice.starts.iter().all(|start| *start == Dim::ZERO)
+        && slice.steps.iter().all(|step| *step == 1)
+        && (0..shape.rank()).all(is_whole)
 }
