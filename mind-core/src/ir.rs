@@ -225,12 +225,13 @@ pub enum Reorder {
 }
 
 impl Reorder {
-    /// Whether the order depends on the elements, which must then be numeric. Otherwise they have any element type.
+    /// The axis along which elements are compared, which must then be numeric. `None` if the order does not depend on
+    /// the elements, which have any element type.
     #[must_use]
-    pub fn compares(&self) -> bool {
+    pub fn compared_axis(&self) -> Option<i64> {
         match self {
-            Self::Flip { .. } | Self::Roll { .. } => false,
-            Self::Sort { .. } | Self::ArgSort { .. } => true,
+            Self::Flip { .. } | Self::Roll { .. } => None,
+            Self::Sort { axis, .. } | Self::ArgSort { axis, .. } => Some(*axis),
         }
     }
 }

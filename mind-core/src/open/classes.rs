@@ -28,7 +28,7 @@ pub(super) fn takes(op: &Op, operand: usize) -> Holds {
         Op::Const(_) | Op::Made(_) | Op::Arrange(_) | Op::Part(_) | Op::Join(_) | Op::Effect(_) => {
             Holds::Anything
         }
-        Op::Reorder(reorder) if !reorder.compares() => Holds::Anything,
+        Op::Reorder(reorder) if reorder.compared_axis().is_none() => Holds::Anything,
         Op::Rows(rows) if operand != rows.indices() && !rows.adds() => Holds::Anything,
         Op::Own(Own::ConvertedLike) if operand == 0 => Holds::Anything,
         Op::Own(own) => match own {

@@ -1,13 +1,7 @@
 //! Finds the nodes that a plan needs, and their readers.
 
-use mind_shape::rules::Subscript;
-
 use super::{NodeId, Op, Program};
-use crate::{
-    ir::{Part, Reorder},
-    plan::Watching,
-    written::WorkKind,
-};
+use crate::{plan::Watching, written::WorkKind};
 
 /// Which nodes' elements are read, and by which nodes.
 pub(super) struct Needed {
@@ -78,20 +72,13 @@ pub(super) fn read_by(program: &Program, node: NodeId) -> impl Iterator<Item = N
 /// The sort whose first elements along the sorted axis a node takes, if nothing else reads the sort. The kernel of the
 /// sort then computes the node.
 pub fn sort_of(program: &Program, node: NodeId) -> Option<NodeId> {
-    let Op::Part(Part::Index { indices }) = &program.node(node).op else { return None };
-    let of_axis = match &indices[..] {
-        [Subscript::Rest, Subscript::Range { start: None, step: None, .. }] => -1,
-        [Subscript::Range { start: None, step: None, .. }] => 0,
-        _ => return None,
-    };
+    let axis = program.node(node).op.axis_of_first()?;
     let sort = program.node(node).operands[0];
-    let Op::Reorder(Reorder::Sort { axis, .. } | Reorder::ArgSort { axis, .. }) = program.node(sort).op
-    else {
-        return None;
-    };
+    let Op::Reorder(reorder) = &program.node(sort).op else { return None };
     let reads =
         program.iter().flat_map(|(_, node)| &node.operands).filter(|operand| **operand == sort).count();
-    (axis == of_axis && reads == 1 && !program.result.nodes().contains(&sort)).then_some(sort)
+    (reorder.compared_axis() == Some(axis) && reads == 1 && !program.result.nodes().contains(&sort))
+        .then_some(sort)
 }
 
 /// Follows views to the node whose elements they show. Returns a node that is not a view unchanged.

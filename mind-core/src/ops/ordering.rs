@@ -189,7 +189,7 @@ fn infer(op: &Op, operands: &[&Type]) -> Inferred {
     let x = operands[0];
     rules::axis(op, axis(op), x.rank(), &[0])?;
     let Op::Reorder(reorder) = op else { wrong_row(op) };
-    if reorder.compares() {
+    if reorder.compared_axis().is_some() {
         rules::check_dtype(op, Takes::Numbers, operands, 0)?;
     }
     let dtype = if matches!(reorder, Reorder::ArgSort { .. }) { DType::I64 } else { x.dtype };

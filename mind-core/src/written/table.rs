@@ -773,6 +773,16 @@ fn dropped(indices: &[Subscript]) -> usize {
 }
 
 impl Op {
+    /// The axis along which a subscript takes the first elements, if it takes all elements along the others.
+    pub(crate) fn axis_of_first(&self) -> Option<i64> {
+        let Self::Part(Part::Index { indices }) = self else { return None };
+        match &indices[..] {
+            [Subscript::Range { start: None, step: None, .. }] => Some(0),
+            [Subscript::Rest, Subscript::Range { start: None, step: None, .. }] => Some(-1),
+            _ => None,
+        }
+    }
+
     /// Every dim in the attributes.
     pub(crate) fn dims_mut(&mut self) -> Vec<&mut Dim> {
         fn extents(shape: &mut Extents) -> Vec<&mut Dim> {

@@ -2,7 +2,7 @@
 
 use crate::{
     dim::Dim,
-    ir::{Inst, Module, Op, Reorder, Slice, ValueId},
+    ir::{Inst, Module, Op, Slice, ValueId},
     ops::{Motion, WorkClass, position},
     ty::Shape,
 };
@@ -99,11 +99,8 @@ pub(super) fn heads(module: &Module) -> Vec<Option<ValueId>> {
     let sort_of = |inst: &Inst| {
         let Some(Motion::Taken(slice)) = inst.op.motion() else { return None };
         let sort = inst.operands[0];
-        let Op::Reorder(Reorder::Sort { axis, .. } | Reorder::ArgSort { axis, .. }) = module.inst(sort).op
-        else {
-            return None;
-        };
-        let is_head = is_first_along(&slice, position(axis), &module.ty(sort).shape);
+        let Op::Reorder(reorder) = &module.inst(sort).op else { return None };
+        let is_head = is_first_along(slice, position(reorder.compared_axis()?), &module.ty(sort).shape);
         (reads[sort.index()] == 1 && is_head).then_some(sort)
     };
     module.insts().iter().map(sort_of).collect()
