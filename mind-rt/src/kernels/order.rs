@@ -181,7 +181,13 @@ mod tests {
             [1, 1024, 8],
             [1, 1025, 8],
             [17, 10, 1],
+            [1, 64, 1],
+            [3, 65, 1],
+            [2, 129, 2],
             [1, 3000, 1],
+            [1, 4096, 1],
+            [1, 8192, 1],
+            [1, 8193, 1],
         ] {
             let [outer, extent, inner] = extents;
             // Few distinct values, so that many elements are equal; zeros of both signs, infinities and NaN.

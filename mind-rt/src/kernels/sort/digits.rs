@@ -14,6 +14,7 @@ pub(super) struct Line<'a, T: Ranked, K: Task<T>> {
     pub(super) sort: &'a Sort<'a, T>,
     pub(super) line: usize,
     pub(super) out: &'a mut [K::Out],
+    /// As many words as the line has elements, or more.
     pub(super) words: &'a mut [K::Word],
     pub(super) other: &'a mut [K::Word],
 }
@@ -26,15 +27,18 @@ impl<T: Ranked, K: Task<T>> Kernel for Line<'_, T, K> {
         let Self { sort: &Sort { lines, heads, descending, x }, line, out, words, other } = self;
         let word = |element: T, at| K::word(element.ranked(descending), at);
         lines.read((line, 0), x, words.iter_mut(), word);
+        words[lines.extent..].fill(K::Word::MAX);
         let first = &in_order(words, other)[..heads.extent];
         heads.replace((line, 0), out, first.iter().map(|word| K::result(*word, descending)));
     }
 }
 
-/// Sorts words. Returns the slice that holds the result.
+/// Sorts words whose positions ascend. Returns the slice that holds the result.
 #[inline(always)]
-pub(super) fn in_order<'w, W: Word>(words: &'w mut [W], other: &'w mut [W]) -> &'w mut [W] {
-    if words.len() <= FEW || u32::try_from(words.len()).is_err() {
+fn in_order<'w, W: Word>(words: &'w mut [W], other: &'w mut [W]) -> &'w mut [W] {
+    if W::sort_as_matrix(words, other) {
+        other
+    } else if words.len() <= FEW || u32::try_from(words.len()).is_err() {
         words.sort_unstable();
         words
     } else if W::DIGITS.1 == 3 {

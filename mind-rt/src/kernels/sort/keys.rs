@@ -2,7 +2,7 @@
 
 use std::{
     cell::RefCell,
-    ops::{BitOr, Shl},
+    ops::{BitOr, Range, Shl},
 };
 
 use mind_shape::element_types;
@@ -152,6 +152,8 @@ pub(in crate::kernels) trait Word: Copy + Ord {
     const LANES: usize;
     /// The longest line that is sorted so.
     const SHORT: usize;
+    /// The lengths of lines that are sorted as matrices.
+    const MATRIX: Range<usize>;
     /// The position of the lowest digit of the key, and the number of digits.
     const DIGITS: (u32, usize);
 
@@ -164,6 +166,10 @@ pub(in crate::kernels) trait Word: Copy + Ord {
     /// The keys in the opposite order.
     fn reversed(self) -> Self;
 
+    /// Sorts words from one slice to the other as a matrix of vectors, if the SIMD level has them and the lengths are
+    /// equal and those of a matrix. Returns whether it did.
+    fn sort_as_matrix(words: &mut [Self], sorted: &mut [Self]) -> bool;
+
     /// Calls `then` with scratch memory of the thread.
     fn with_scratch<R>(len: usize, then: impl FnOnce(&mut [Self]) -> R) -> R;
 }
@@ -173,11 +179,13 @@ pub(super) const DIGIT: u32 = 11;
 pub(super) const BUCKETS: usize = 1 << DIGIT;
 
 macro_rules! words {
-    ($($ty:ident: $lanes:literal lanes up to $short:literal, $digits:literal digits from bit $low:literal;)*) => {
+    ($($ty:ident: $lanes:literal lanes up to $short:literal, $digits:literal digits from bit $low:literal,
+        $matrix:expr => $sort:expr;)*) => {
         $(impl Word for $ty {
             const MAX: Self = Self::MAX;
             const LANES: usize = $lanes;
             const SHORT: usize = $short;
+            const MATRIX: Range<usize> = $matrix;
             const DIGITS: (u32, usize) = ($low, $digits);
 
             #[inline(always)]
@@ -193,6 +201,10 @@ macro_rules! words {
             #[inline(always)]
             fn reversed(self) -> Self {
                 !self
+            }
+
+            fn sort_as_matrix(words: &mut [Self], sorted: &mut [Self]) -> bool {
+                $sort(words, sorted)
             }
 
             fn with_scratch<R>(len: usize, then: impl FnOnce(&mut [Self]) -> R) -> R {
@@ -213,9 +225,17 @@ macro_rules! words {
 }
 
 words! {
-    u32: 16 lanes up to 1024, 3 digits from bit 0;
-    u64: 8 lanes up to 256, 3 digits from bit 32;
-    u128: 4 lanes up to 16, 6 digits from bit 32;
+    u32: 16 lanes up to 1024, 3 digits from bit 0, 129..8193 => matrix;
+    u64: 8 lanes up to 256, 3 digits from bit 32, 65..4097 => matrix;
+    u128: 4 lanes up to 16, 6 digits from bit 32, 0..0 => |_, _| false;
+}
+
+#[cfg(target_arch = "x86_64")]
+use super::avx512::sort as matrix;
+
+#[cfg(not(target_arch = "x86_64"))]
+fn matrix<W>(_: &mut [W], _: &mut [W]) -> bool {
+    false
 }
 
 #[cfg(test)]

@@ -2,12 +2,15 @@
 //! all NaN, so that equal numbers have equal keys.
 //!
 //! - Short lines are sorted side by side, one in each lane, by a network of comparisons.
+//! - At the level AVX-512 longer lines are sorted as matrices of vectors.
 //! - Long lines are sorted by the digits of their keys, beginning with the lowest.
 //! - If only the first elements in sorted order are needed, a scan selects them.
 //!
 //! For positions each key carries the position of its element in its low bits. Keys with positions differ, so that their
 //! order is stable by any sort.
 
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod digits;
 mod keys;
 mod lines;
@@ -24,17 +27,16 @@ use network::SideBySide;
 use select::{Head, Kept};
 use task::{Positions, Sort, Task, Values};
 
-use crate::simd::dispatch;
+use crate::simd::{Kernel, SimdLevel, dispatch, simd_level};
 
 /// Sorts each line. `heads` are the lines of the result: the first elements of each, or all.
 pub(super) fn sorted<T: Ranked>([lines, heads]: [&Lines; 2], descending: bool, x: &[T], out: &mut [T]) {
     run::<T, Values>(&Sort { lines, heads, descending, x }, out);
     // Numbers that share a key are written as one of them. This restores their bits, in their order.
     for line in 0..heads.count() {
-        let share = |shares, element: &T| shares | element.shares_its_key();
         let shares = match lines.inner {
-            1 => x[lines.first(line)..][..lines.extent].iter().fold(false, share),
-            _ => lines.elements(line, x).fold(false, share),
+            1 => dispatch(ShareKeys(&x[lines.first(line)..][..lines.extent])),
+            _ => lines.elements(line, x).any(|element| element.shares_its_key()),
         };
         if !shares {
             continue;
@@ -46,6 +48,18 @@ pub(super) fn sorted<T: Ranked>([lines, heads]: [&Lines; 2], descending: bool, x
             let to = heads.elements_mut(line, out).filter(|element| is_alike(**element));
             to.zip(from).for_each(|(to, from)| *to = *from);
         }
+    }
+}
+
+/// Finds whether some of the elements share their keys with other numbers.
+struct ShareKeys<'a, T>(&'a [T]);
+
+impl<T: Ranked> Kernel for ShareKeys<'_, T> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        self.0.iter().fold(false, |shares, element| shares | element.shares_its_key())
     }
 }
 
@@ -82,6 +96,9 @@ fn run<T: Ranked, K: Task<T>>(sort: &Sort<'_, T>, out: &mut [K::Out]) {
         }
         return;
     }
+    if K::Word::MATRIX.contains(&extent) && simd_level() == SimdLevel::Avx512 {
+        return by_matrices::<T, K>(sort, out);
+    }
     let is_short = extent <= K::Word::SHORT && (extent <= SMALL || 2 * count >= K::Word::LANES);
     if is_short {
         return K::Word::with_scratch(extent * K::Word::LANES, |words| {
@@ -96,13 +113,26 @@ fn run<T: Ranked, K: Task<T>>(sort: &Sort<'_, T>, out: &mut [K::Out]) {
     }
 }
 
+/// Sorts each line as a matrix, whose rows begin at addresses of vectors.
+fn by_matrices<T: Ranked, K: Task<T>>(sort: &Sort<'_, T>, out: &mut [K::Out]) {
+    const VECTOR: usize = 64;
+    let len = sort.lines.extent.next_power_of_two();
+    K::Word::with_scratch(2 * len + VECTOR / size_of::<K::Word>(), |words| {
+        let aligned = words.as_ptr().align_offset(VECTOR);
+        let (words, other) = words[aligned..][..2 * len].split_at_mut(len);
+        for line in 0..sort.heads.count() {
+            dispatch(Line::<T, K> { sort, line, out: &mut *out, words: &mut *words, other: &mut *other });
+        }
+    });
+}
+
 /// Lines up to this length are sorted side by side even if there are few of them.
 const SMALL: usize = 32;
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simd::{SimdLevel, run_at_most};
+    use crate::simd::run_at_most;
 
     /// Numbers of 32 bits without an apparent order.
     pub(super) fn scrambled(count: usize) -> Vec<u32> {
