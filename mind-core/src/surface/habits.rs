@@ -288,8 +288,7 @@ const FUNCTIONS: &[(&[&str], Replacement)] = &[
     (&["bucketize", "digitize", "lower_bound"], Replacement::Words(SEARCHES)),
     (&["argwhere", "flatnonzero"], library("num", "nonzero")),
     (&["count_nonzero"], formula("sum(i64({0} != 0.0))")),
-    (&["partition", "kthvalue", "nth_element"], Replacement::Named("sort")),
-    (&["argpartition"], Replacement::Named("argsort")),
+    (&["kthvalue", "nth_element"], Replacement::Named("sort")),
     (
         &[
             "det", "inv", "inverse", "pinv", "solve", "lstsq", "svd", "eig", "eigh", "eigvals", "cholesky",
