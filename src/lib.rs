@@ -516,7 +516,7 @@
 //!
 //! | parameter | meaning |
 //! | --- | --- |
-//! | `x: float[.., N]` | a tensor with elements of the class `float`, `int` or `num`, of one type such as `f32`, or of a type variable declared as `<T: float>`; `cast(i, T)` and `one_hot(i, 3, dtype = T)` can name the variable; `..` stands for any leading axes |
+//! | `x: float[.., N]` | a tensor with elements of the class `float`, `int`, `num` or `any`, of one type such as `f32`, or of a type variable declared as `<T: float>`; `cast(i, T)` and `one_hot(i, 3, dtype = T)` can name the variable; `..` stands for any leading axes |
 //! | `<..B, N>`, `x: float[..B, N]` | leading axes and an extent, each the same wherever it appears; lists of shapes can name both: `reshape(x, [..B, 2, N / 2])` |
 //! | `const axis: axis = -1` | an attribute: an `axis`, `axes`, `dim`, `shape`, `dtype`, `int`, `float`, `fraction` (a number from 0 to 1) or `bool` that is known at the call |
 //! | `<P: params>`, `p: P` | a struct of tensors, the same wherever `P` appears; in an expression an annotated variable, `(net: Net)` |

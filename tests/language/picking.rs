@@ -140,6 +140,21 @@ fn elements_at_indices_are_replaced_added_and_compared() {
 }
 
 #[test]
+fn truth_values_at_indices_are_replaced() {
+    mind! {
+        fn put<N, K>(x: bool[N, 2], i: i32[K], u: bool[K, 2]) -> bool[N, 2] { num::scatter(x, i, u) }
+        fn along<N, M, K>(x: bool[N, M], i: i64[N, K], u: bool[N, K]) -> bool[N, M] { num::put_along(x, i, u) }
+    }
+    let x = Tensor::from([[true, false], [false, false], [true, true]]);
+    let (i, u) = (Tensor::from([2, 0, 2]), Tensor::from([[false, false], [true, true], [false, true]]));
+    let wanted = [true, true, false, false, false, true];
+    assert_eq!(put(&x, &i, &u).as_slice(), wanted);
+    assert_eq!(mind!(num::scatter(x, i, u)).as_slice(), wanted);
+    let (i, u) = (Tensor::from([[1_i64], [0], [0]]), Tensor::from([[true], [true], [false]]));
+    assert_eq!(along(&x, &i, &u).as_slice(), [true, true, true, false, false, true]);
+}
+
+#[test]
 fn sums_at_indices_in_expressions_are_those_of_functions() {
     let (x, i) = (Tensor::from([[1.0_f32, 2.0], [3.0, 4.0]]), Tensor::from([1_i32, 1, 0]));
     let u = Tensor::from([[5.0_f32, 6.0], [7.0, 8.0], [9.0, 10.0]]);

@@ -19,7 +19,7 @@ only the parts of the library that a program calls.
 
 | notation | meaning |
 | --- | --- |
-| `float`, `int`, `num` | any element type of the class |
+| `float`, `int`, `num`, `any` | any element type of the class; `any` includes `bool` |
 | `T: float` | an element type of the class, the same wherever `T` appears |
 | `..` | any leading axes |
 | `..B`, `N` | leading axes and an extent, each the same wherever it appears |

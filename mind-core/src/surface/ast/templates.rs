@@ -155,11 +155,13 @@ pub enum ElementClass {
     Int,
     /// `num`: both.
     Num,
+    /// `any`: these and `bool`.
+    Any,
 }
 
 impl ElementClass {
     /// Every class.
-    pub const ALL: [Self; 3] = [Self::Float, Self::Int, Self::Num];
+    pub const ALL: [Self; 4] = [Self::Float, Self::Int, Self::Num, Self::Any];
 
     /// As written in programs.
     pub const fn name(self) -> &'static str {
@@ -167,6 +169,7 @@ impl ElementClass {
             Self::Float => "float",
             Self::Int => "int",
             Self::Num => "num",
+            Self::Any => "any",
         }
     }
 
@@ -178,7 +181,7 @@ impl ElementClass {
     /// A representative element type of the class.
     pub const fn default_dtype(self) -> DType {
         match self {
-            Self::Float | Self::Num => DType::F64,
+            Self::Float | Self::Num | Self::Any => DType::F64,
             Self::Int => DType::I64,
         }
     }
@@ -189,6 +192,7 @@ impl ElementClass {
             Self::Float => dtype.is_float(),
             Self::Int => !dtype.is_float() && dtype != DType::Bool,
             Self::Num => dtype != DType::Bool,
+            Self::Any => true,
         }
     }
 }

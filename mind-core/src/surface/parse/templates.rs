@@ -120,7 +120,7 @@ impl Parser<'_> {
     }
 
     fn declared_class(&mut self) -> Result<DeclaredKind, Diag> {
-        const CLASS: &str = "`float`, `int`, `num` or `params`";
+        const CLASS: &str = "`float`, `int`, `num`, `any` or `params`";
         let here = self.current_site();
         let name = self.name(CLASS)?;
         match ElementClass::of(&name.to_string()) {
@@ -240,8 +240,8 @@ impl Parser<'_> {
             (_, None, Some(dtype)) => ElementPattern::Fixed(dtype),
             (_, None, None) => {
                 let message = format!("found `{name}`, expected {PATTERN}");
-                let help = "element types are `float`, `int`, `num`, those of tensors such as `f32`, and variables \
-                    declared as `<T: float>`";
+                let help = "element types are `float`, `int`, `num`, `any`, those of tensors such as `f32`, and \
+                    variables declared as `<T: float>`";
                 return Err(Diag::new(Code::E1007, here, message).help(help));
             }
         };

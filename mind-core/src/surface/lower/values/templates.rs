@@ -527,7 +527,7 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
             (_, Some(ElementClass::Float)) => Elements::Of(Takes::Floats),
             (_, Some(ElementClass::Int)) => Elements::Of(Takes::Integers),
             (_, Some(ElementClass::Num)) => Elements::Of(Takes::Numbers),
-            (_, None) => Elements::Of(Takes::All),
+            (_, Some(ElementClass::Any) | None) => Elements::Of(Takes::All),
         };
         let fits = Demand::Fits { elements, rank: pattern.dims.len(), open: pattern.pack.is_some() };
         self.demand(param, from, fits, &[])?;
