@@ -1,6 +1,7 @@
 //! `flip`, `roll`, `sort` and `argsort`.
 
 use mind::{Tensor, mind};
+use mind_tests::every_case;
 
 #[test]
 fn elements_along_an_axis_from_the_last_to_the_first() {
@@ -185,6 +186,40 @@ fn the_first_elements_are_those_of_the_whole_sort() {
     let x = Tensor::from([[4.0, 2.0, 5.0, 1.0, 2.0]]);
     assert_eq!(slope(&x).as_slice(), [0.0, 4.0, 0.0, 2.0, 4.0]);
     assert_eq!(mind!(grad(sum(sort(x)[.., ..3] * 2.0), wrt = x)).as_slice(), [0.0, 2.0, 0.0, 2.0, 2.0]);
+}
+
+/// Ten million elements with `MIND_TESTS=all`, which are more than the caches hold.
+#[test]
+fn long_lines_are_in_the_order_of_a_stable_sort() {
+    mind! {
+        fn all<N>(x: f32[N]) -> (f32[N], i64[N]) { (sort(x), argsort(x)) }
+        fn down<N>(x: f32[N]) -> i64[N] { argsort(x, descending = true) }
+        fn head<N>(x: f32[N]) -> (f32[100], i64[100]) { num::top_k(x, k = 100) }
+        fn different<N>(x: f32[N]) -> (f32[1000], i64[1000]) {
+            (num::unique(x, size = 1000), num::unique_counts(x, size = 1000))
+        }
+    }
+    let count = if every_case() { 10_000_000 } else { 50_000 };
+    let number = |at: usize| ((at.wrapping_mul(0x9e37_79b9) >> 7) % 1000) as f32 - 500.0;
+    let x: Vec<f32> = (0..count).map(number).collect();
+    let tensor = Tensor::from(x.clone());
+    let mut order: Vec<i64> = (0..count as i64).collect();
+    order.sort_by(|a, b| x[*a as usize].total_cmp(&x[*b as usize]));
+    let (sorted, found) = all(&tensor);
+    assert!(found.as_slice() == order);
+    assert!(sorted.as_slice().iter().zip(&order).all(|(number, at)| *number == x[*at as usize]));
+    let (values, counts) = different(&tensor);
+    for (value, count) in values.as_slice().iter().zip(counts.as_slice()) {
+        let first = sorted.as_slice().partition_point(|number| number < value);
+        let last = sorted.as_slice().partition_point(|number| number <= value);
+        assert_eq!((last - first) as i64, *count, "{value}");
+    }
+    assert!(values.as_slice().is_sorted_by(|a, b| a < b), "a thousand different numbers");
+    order.sort_by(|a, b| x[*b as usize].total_cmp(&x[*a as usize]).then(a.cmp(b)));
+    assert!(down(&tensor).as_slice() == order);
+    let (values, places) = head(&tensor);
+    assert_eq!(places.as_slice(), &order[..100]);
+    assert!(values.as_slice().iter().zip(&order).all(|(number, at)| *number == x[*at as usize]));
 }
 
 #[test]

@@ -58,17 +58,18 @@ pub(crate) fn evaluate(op: &Op, operands: &[&Array], to: &Concrete<'_>) -> Resul
             let rolled = |other, at| if other == axis { from(at) } else { at };
             read(operands[0], to, |at| at.iter().enumerate().map(|(other, at)| rolled(other, *at)).collect())
         }
+        // A plan may ask for the first elements only, so positions are those in the operand.
         Op::Reorder(Reorder::Sort { axis, descending }) => {
             let (axis, sorted) = (position(*axis), in_order(position(*axis), *descending, operands[0]));
             let place = |other: usize, own: usize, at| if other == axis { sorted[own] } else { at };
             read(operands[0], to, |at| {
-                let own = offset(to.shape, at);
+                let own = offset(&operands[0].shape, at);
                 at.iter().enumerate().map(|(other, at)| place(other, own, *at)).collect()
             })
         }
         Op::Reorder(Reorder::ArgSort { axis, descending }) => {
             let sorted = in_order(position(*axis), *descending, operands[0]);
-            Array::new(to.shape, sorted.into_iter().map(|place| place as i64).collect::<Vec<_>>())
+            to.tabulate(|at| sorted[offset(&operands[0].shape, &at)] as i64)
         }
         Op::Arrange(arrange) => moved(&arrange.motion(), operands[0], to),
         Op::Part(part) => moved(&part.motion(), operands[0], to),
