@@ -122,11 +122,17 @@ impl Generator {
         }
     }
 
+    /// The name of a type of floats, mostly the one of the leaves.
+    fn float(&mut self) -> &'static str {
+        let is_single = (self.dtype == DType::F32) != self.random.once_in(5);
+        if is_single { "f32" } else { "f64" }
+    }
+
     fn text(&mut self) -> String {
         let (a, b) = (self.name(), self.name());
         let axis = self.random.below(5) as i64 - 2;
         let literal = ["1.5", "-0.5", "2.0", "[0.5, 1.0]", "zeros([1])"][self.random.below(5)];
-        match self.random.below(53) {
+        match self.random.below(71) {
             0 | 1 => format!("{a} + {b}"),
             2 => format!("{a} - {b} * {a}"),
             3 | 4 => format!("{a} * {b}"),
@@ -179,6 +185,51 @@ impl Generator {
             50 => format!("where({a} > 0.0, cumsum(sqrt(abs({a})), axis = {axis}), 0.0)"),
             51 => format!("maximum(reshape(log({a} * {a} + 1.0), [-1]), 0.5)"),
             52 => format!("where({a} > 0.0, sum({a} / {a}, axis = {axis}, keepdims = true), {literal})"),
+            53 => format!("sort({a}, axis = {axis}, descending = {})", self.random.once_in(2)),
+            54 => format!("sort({a})[.., ..{}] + {b}", self.extent()),
+            55 => format!("sort({a}, axis = 0)[..{}]", self.extent()),
+            56 => {
+                let order = format!("argsort({a}, descending = true)[.., ..{}]", self.extent());
+                format!("take_along({a}, {order}, axis = -1) * {}({order})", self.float())
+            }
+            57 => format!(
+                "take_along({a}, argsort({a} * {b}, axis = {axis})[.., ..{}], axis = {axis})",
+                self.extent()
+            ),
+            58 => {
+                let places = format!("num::searchsorted(sort(reshape({a}, [-1])), {b})");
+                format!("{}({places})", self.float())
+            }
+            59 => format!("num::unique(reshape({a}, [-1]), size = {})", self.extent()),
+            60 => format!("tile({a}, [2, {}])", self.extent()),
+            61 => format!("repeat({a}, {}, axis = {axis})", self.extent()),
+            62 => {
+                let mode = ["edge", "reflect", "symmetric", "wrap"][self.random.below(4)];
+                format!("pad({a}, [1, 0], [0, 1], mode = \"{mode}\")")
+            }
+            63 => format!("pad({a}, [0, 1], [0, 0], interior = [1, 0], value = 0.5)"),
+            64 => format!("{a}[..;-1] * {b}"),
+            65 => format!("{a}[.., 0..2;-1]"),
+            66 => {
+                let spec =
+                    ["ij,jk->ik", "ij,kj->ki", "ij,ij->j", "...i,i->...", "ij->ji"][self.random.below(5)];
+                let operands = if spec.contains(',') { format!("{a}, {b}") } else { a };
+                format!("einsum(\"{spec}\", {operands})")
+            }
+            67 => format!(
+                "{a} * random::uniform({}, [{}], dtype = {})",
+                self.extent(),
+                self.extent(),
+                self.float()
+            ),
+            68 => format!(
+                "flip({a}, axis = {axis}) + roll({a}, {}, axis = {axis})",
+                self.random.below(7) as i64 - 3
+            ),
+            69 => format!("num::scatter({a}, [0, 1, 0], {b}, axis = {axis})"),
+            70 => format!(
+                "num::median({a}, axis = {axis}) + num::add_along({b}, argmax({b}, axis = {axis}, keepdims = true), max({b}, axis = {axis}, keepdims = true), axis = {axis})"
+            ),
             39 => format!("pad({a}, [1, 0], high = [0, 2])"),
             38 => format!("stack([{a} * 0.5, {a}, {b}], axis = {axis})"),
             37 => format!("concat([{a} * 0.5, {literal}], axis = {axis})"),
