@@ -4,8 +4,7 @@
 use super::generate::{Generator, Proposal};
 use crate::{
     cumulate::Cumulate,
-    dim::Dim,
-    ir::{Arrange, Op, Part, Reduction, Reorder, Rows, Slice, ValueId},
+    ir::{Arrange, Op, Part, Reduction, ValueId},
     map::Map,
     ops::Profile,
     reduce::Reduce,
@@ -19,8 +18,7 @@ impl Generator {
         if self.profile != Profile::Extended || !ty.dtype.is_float() || ty.rank() == 0 {
             return None;
         }
-        match self.random.below(7) {
-            6 => self.head(x, &ty),
+        match self.random.below(6) {
             0 => self.softmax(x, &ty),
             1 => self.normalised(x, &ty),
             2 => self.layer(x, &ty),
@@ -93,24 +91,6 @@ impl Generator {
         let rate = self.builder.constant(ty.dtype, 0.25);
         let change = self.made(Op::Map(Map::Mul), &[gradient, rate])?;
         Some((Op::Map(Map::Sub), vec![input, change]))
-    }
-
-    /// The first elements of a sort, or the elements at the first positions.
-    fn head(&mut self, x: ValueId, ty: &Type) -> Option<Proposal> {
-        let axis = self.random.below(ty.rank());
-        let (first, descending) = (1 + self.random.below(3) as i64, self.random.once_in(2));
-        let mut ends = ty.shape.to_vec();
-        ends[axis] = Dim::literal(first.min(ty.shape[axis].as_literal()?));
-        let rank = ty.rank();
-        let slice = Slice { starts: vec![Dim::ZERO; rank], ends, steps: vec![1; rank] };
-        let (head, axis) = (Op::Part(Part::Slice(slice.into())), axis as i64);
-        if self.random.once_in(2) {
-            let sorted = self.made(Op::Reorder(Reorder::Sort { axis, descending }), &[x])?;
-            return Some((head, vec![sorted]));
-        }
-        let order = self.made(Op::Reorder(Reorder::ArgSort { axis, descending }), &[x])?;
-        let order = self.made(head, &[order])?;
-        Some((Op::Rows(Rows::TakeAlong { axis }), vec![x, order]))
     }
 
     /// A function that is infinite somewhere, an operation on its results, and a mask after that.
