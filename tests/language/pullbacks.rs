@@ -175,3 +175,36 @@ fn a_step_in_place_runs_pullbacks_and_plans_nothing_else_of_them() {
     assert_eq!(loss::flops(100), plain::flops(100));
     assert_eq!(loss::peak_bytes(100), plain::peak_bytes(100));
 }
+
+/// A `while` without a limit has no gradient of its own.
+#[test]
+fn a_pullback_takes_the_place_of_a_loop_without_a_limit() {
+    mind! {
+        fn root(a: f64) -> f64 {
+            let (x, _) = while (x, step) = (a, a) if abs(step) > 1e-12 {
+                let next = 0.5 * (x + a / x);
+                (next, next - x)
+            };
+            x
+        } pullback(y, dy) { 0.5 * dy / y }
+        #[grad(a)]
+        fn loss(a: f64) -> f64 { 3.0 * root(a * a) + root(a) }
+        fn slope(a: f64) -> f64 { grad(loss, wrt = a)(a) }
+        fn curvature(a: f64) -> f64 { grad(slope, wrt = a)(a) }
+    }
+    let (value, gradient) = loss_grad(4.0);
+    assert!((value - 14.0).abs() < 1e-12 && (gradient - 3.25).abs() < 1e-12, "{value} {gradient}");
+    assert!((curvature(4.0) + 1.0 / 32.0).abs() < 1e-12, "{}", curvature(4.0));
+}
+
+#[test]
+fn a_pullback_of_more_results_than_parameters_has_a_gradient() {
+    mind! {
+        fn powers(x: f64) -> (f64, f64, f64) { (x, x * x, x * x * x) } pullback(_, (da, db, dc)) {
+            da + 2.0 * x * db + 3.0 * x * x * dc
+        }
+        #[grad(x)]
+        fn loss(x: f64) -> f64 { let (a, b, c) = powers(x); a + b * c }
+    }
+    assert_eq!(loss_grad(2.0), (34.0, 81.0));
+}

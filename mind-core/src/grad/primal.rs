@@ -15,6 +15,7 @@ use crate::{
     },
     ir::{Inst, Module, Op, ValueId},
     map::Map,
+    ops::results_of_pullback,
 };
 
 /// A copy of a primal, and the cotangents that the derivative starts from.
@@ -101,13 +102,16 @@ fn loop_results_read(primal: &Module, cotangent: Cotangent) -> BTreeMap<ValueId,
     primal.outputs().iter().take(count).for_each(|output| is_read[output.index()] = true);
     let mut of_loops: BTreeMap<ValueId, Vec<bool>> = BTreeMap::new();
     for (value, inst) in primal.iter().rev() {
-        if let Some((of, result)) = primal.place_of(value).filter(|(of, _)| *of != value) {
-            let count = primal.inst(of).op.nested().map_or(0, |body| body.outputs().len());
-            of_loops.entry(of).or_insert_with(|| vec![false; count])[result] = is_read[value.index()];
-        } else if let Some(scan) = inst.op.as_loop() {
+        let loop_of =
+            primal.place_of(value).and_then(|(of, result)| Some((of, primal.inst(of).op.as_loop()?, result)));
+        if let Some((of, scan, result)) = loop_of {
             let outputs = scan.body.outputs();
-            let results = of_loops.entry(value).or_insert_with(|| vec![false; outputs.len()]);
-            results[0] = is_read[value.index()];
+            let results = of_loops.entry(of).or_insert_with(|| vec![false; outputs.len()]);
+            results[result] = is_read[value.index()];
+            // All results of a loop come after it.
+            if of != value || !results.contains(&true) {
+                continue;
+            }
             // Each step reads the carries of the step before.
             let is_needed = |(at, is_read): &(usize, &bool)| **is_read || *at < scan.carry_count();
             let needed = results.iter().enumerate().filter(is_needed).map(|(at, _)| outputs[at]);
@@ -116,7 +120,11 @@ fn loop_results_read(primal: &Module, cotangent: Cotangent) -> BTreeMap<ValueId,
                 is_read[operand.index()] = true;
             }
         } else if is_read[value.index()] {
-            inst.operands.iter().for_each(|operand| is_read[operand.index()] = true);
+            // A pullback takes the place of the derivatives of the results that it is for.
+            let results =
+                inst.op.as_pullback().map(|module| results_of_pullback(module, inst.operands.len()));
+            let read = inst.operands.iter().skip(results.unwrap_or(0));
+            read.for_each(|operand| is_read[operand.index()] = true);
         }
     }
     of_loops

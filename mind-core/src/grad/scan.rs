@@ -91,6 +91,9 @@ pub(super) fn loops(
     wanted: &[bool],
     has_cotangent: &[bool],
 ) -> Result<Option<Loops>, AutodiffError> {
+    if !has_cotangent.contains(&true) {
+        return Ok(None);
+    }
     let Some(gradient) = BodyGradient::new(scan, operands, wanted, has_cotangent)? else { return Ok(None) };
     if Scan::counted(&gradient.accesses).is_none() {
         return Err(AutodiffError::UnlimitedLoop);

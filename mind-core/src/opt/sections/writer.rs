@@ -11,6 +11,9 @@ use crate::{
     ty::Shape,
 };
 
+/// The most functions in a row that are computed again for a section.
+const DEEPEST: usize = 3;
+
 /// A section of a value.
 #[derive(Clone, Copy)]
 enum Section {
@@ -217,14 +220,37 @@ impl<'m> Writer<'m> {
         }
     }
 
-    /// The elements from a position along the first axis of a value of the new module.
+    /// The elements from a position along the first axis of a value of the new module. Cheap functions are computed again
+    /// from elements of their operands, so that their results need not be stored.
     fn taken(&mut self, of: ValueId, from: &Dim, extent: &Dim) -> Option<ValueId> {
-        let shape = self.builder.ty(of).shape.clone();
+        self.taken_through(of, from, extent, DEEPEST)
+    }
+
+    fn taken_through(&mut self, of: ValueId, from: &Dim, extent: &Dim, depth: usize) -> Option<ValueId> {
+        let inst = self.builder.inst(of).clone();
+        let shape = &inst.ty.shape;
         let end = from.add(extent).ok()?;
         let starts = [from.clone()].into_iter().chain(shape[1..].iter().map(|_| Dim::ZERO)).collect();
         let ends = [end].into_iter().chain(shape[1..].iter().cloned()).collect();
         let slice = Slice { starts, ends, steps: vec![1; shape.rank()] };
-        if slice.is_whole(&shape) { Some(of) } else { self.push(slice.into(), &[of]) }
+        if slice.is_whole(shape) {
+            return Some(of);
+        }
+        match &inst.op {
+            Op::Map(map) if depth > 0 && !map.row().cost.is_worth_keeping() => {
+                let mut operands = Vec::new();
+                for operand in inst.operands.iter() {
+                    let operand_shape = &self.builder.ty(*operand).shape;
+                    let is_along = operand_shape.rank() == shape.rank() && operand_shape[0] == shape[0];
+                    operands.push(match is_along {
+                        true => self.taken_through(*operand, from, extent, depth - 1)?,
+                        false => *operand,
+                    });
+                }
+                self.push(inst.op.clone(), &operands)
+            }
+            _ => self.push(slice.into(), &[of]),
+        }
     }
 
     /// The value in the new module.
