@@ -258,6 +258,37 @@ class Logistic(Model):
         return loss
 
 
+class Vae(Model):
+    """A training step of a variational autoencoder, given the noise."""
+
+    def __init__(self):
+        self.p = device(inputs.parameters(inputs.VAE))
+        self.state, self.number = fresh(self.p), 0
+        self.batches = [device(inputs.vae_batch(k)) for k in range(inputs.BATCHES)]
+
+        def loss(p, x, noise):
+            dense = lambda x, name: x @ p[f"{name}.w"] + p[f"{name}.b"]
+            h = jax.nn.relu(dense(x, "read"))
+            m, log_variance = dense(h, "mean"), dense(h, "spread")
+            z = m + jnp.exp(0.5 * log_variance) * noise
+            logits = dense(jax.nn.relu(dense(z, "draw")), "ink")
+            fit = x * jax.nn.log_sigmoid(logits) + (1 - x) * jax.nn.log_sigmoid(-logits)
+            divergence = 0.5 * (m * m + jnp.exp(log_variance) - 1 - log_variance)
+            return (divergence.sum(1) - fit.sum(1)).mean()
+
+        @functools.partial(jax.jit, donate_argnums=(2, 3))
+        def step(x, noise, p, state):
+            value, g = jax.value_and_grad(loss)(p, x, noise)
+            return value, *adam(p, g, state, 2e-3)
+
+        self.step = step
+
+    def call(self):
+        loss, self.p, self.state = self.step(*self.batches[self.number % inputs.BATCHES], self.p, self.state)
+        self.number += 1
+        return loss
+
+
 MODELS = {
     "gpt": gpt,
     "gpt_generate": Generate,
@@ -266,4 +297,5 @@ MODELS = {
     "adam": Adam,
     "logistic": Logistic,
     "addition": addition,
+    "vae": Vae,
 }

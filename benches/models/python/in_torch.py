@@ -274,6 +274,37 @@ class Logistic(Model):
         return loss.detach()
 
 
+class Vae(Model):
+    """A training step of a variational autoencoder, given the noise."""
+
+    def __init__(self, compiled):
+        p = inputs.parameters(inputs.VAE)
+        names = ("read", "mean", "spread", "draw", "ink")
+        self.module = nn.ModuleDict({name: linear(p[f"{name}.w"], p[f"{name}.b"]) for name in names})
+        self.forward, self.number = torch.compile(self.loss) if compiled else self.loss, 0
+        self.batches = [list(map(torch.from_numpy, inputs.vae_batch(k))) for k in range(inputs.BATCHES)]
+        self.optimiser = torch.optim.Adam(self.module.parameters(), lr=2e-3, fused=True)
+
+    def loss(self, x, noise):
+        net = self.module
+        h = F.relu(net["read"](x))
+        m, log_variance = net["mean"](h), net["spread"](h)
+        z = m + torch.exp(0.5 * log_variance) * noise
+        logits = net["ink"](F.relu(net["draw"](z)))
+        misfit = F.binary_cross_entropy_with_logits(logits, x, reduction="sum")
+        divergence = 0.5 * (m * m + torch.exp(log_variance) - 1 - log_variance)
+        return (misfit + divergence.sum()) / len(x)
+
+    def call(self):
+        x, noise = self.batches[self.number % inputs.BATCHES]
+        self.number += 1
+        self.optimiser.zero_grad()
+        loss = self.forward(x, noise)
+        loss.backward()
+        self.optimiser.step()
+        return loss.detach()
+
+
 MODELS = {
     "gpt": gpt,
     "gpt_generate": Generate,
@@ -282,4 +313,5 @@ MODELS = {
     "adam": Adam,
     "logistic": Logistic,
     "addition": addition,
+    "vae": Vae,
 }

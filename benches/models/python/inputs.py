@@ -79,6 +79,17 @@ def addition_batch(number):
     return np.stack(x, 1), np.stack(answer, 1)
 
 
+def vae_batch(number):
+    """64 pictures of 64 pixels with 17 levels of ink, and noise from a uniform distribution of variance 1."""
+    pictures = integers(5000 + number, 64 * 64, 17).astype(np.float32) / np.float32(16)
+    return pictures.reshape(64, 64), numbers(6000 + number, (64, 8), 3**0.5)
+
+
+VAE = {
+    "read.w": (64, 256), "read.b": (256,),
+    "mean.w": (256, 8), "mean.b": (8,), "spread.w": (256, 8), "spread.b": (8,),
+    "draw.w": (8, 256), "draw.b": (256,), "ink.w": (256, 64), "ink.b": (64,),
+}
 LSTM = {"w": (64, 512), "u": (128, 512), "b": (512,)}
 GRU = {"w": (64, 384), "u": (128, 384), "b": (384,), "d": (384,)}
 

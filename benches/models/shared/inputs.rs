@@ -10,6 +10,16 @@ pub fn integers(seed: u32, count: usize, below: u32) -> Vec<u32> {
     (0..count).map(|at| hash(seed, at) % below).collect()
 }
 
+/// The pictures of a batch of `vae`: 64 with 64 pixels, which have 17 levels of ink from 0 to 1.
+pub fn pictures(number: u32) -> Vec<f32> {
+    integers(5000 + number, 64 * 64, 17).into_iter().map(|level| level as f32 / 16.0).collect()
+}
+
+/// The noise of a batch of `vae`: 8 numbers for each picture, from a uniform distribution of variance 1.
+pub fn noise(number: u32) -> Vec<f32> {
+    numbers(6000 + number, 64 * 8, 3_f32.sqrt())
+}
+
 /// The elements of the parameter number `index`. Those of a norm's scale are near 1, all others near 0.
 pub fn parameter(name: &str, index: u32, count: usize) -> Vec<f32> {
     let field = name.rsplit('.').next().unwrap_or(name);
