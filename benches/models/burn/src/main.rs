@@ -9,6 +9,7 @@ mod serve;
 #[path = "../../shared/sizes.rs"]
 mod sizes;
 mod transformer;
+mod vae;
 
 use std::error::Error;
 
@@ -26,6 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some("adam") => serve(descent::Adam::new())?,
         Some("logistic") => serve(descent::Logistic::new())?,
         Some("addition") => serve(transformer::Training::addition())?,
+        Some("vae") => serve(vae::Training::new())?,
         other => return Err(format!("there is no model {other:?}").into()),
     }
     Ok(())
