@@ -116,8 +116,9 @@ fn loop_results_read(primal: &Module, cotangent: Cotangent) -> BTreeMap<ValueId,
             let is_needed = |(at, is_read): &(usize, &bool)| **is_read || *at < scan.carry_count();
             let needed = results.iter().enumerate().filter(is_needed).map(|(at, _)| outputs[at]);
             let needed = scan.body.needed_by(needed);
-            for (operand, _) in inst.operands.iter().zip(needed).filter(|(_, is_needed)| *is_needed) {
-                is_read[operand.index()] = true;
+            for (at, operand) in inst.operands.iter().enumerate() {
+                // A loop of which no step runs returns its carries.
+                is_read[operand.index()] |= needed[at] || at < scan.carry_count();
             }
         } else if is_read[value.index()] {
             // A pullback takes the place of the derivatives of the results that it is for.
