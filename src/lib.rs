@@ -384,7 +384,7 @@
 //! | `reshape(x, [2, -1])`, `transpose(x, [1, 0])`, `moveaxis(x, 1, 0)`, `x.T`, `x.mT`, `expand_dims`, `squeeze`, `broadcast_to` | change the shape or the order of axes; `x.mT` swaps the last two axes |
 //! | `x[0, 1..3, .., -1]`, `x[.., _]`, `slice(…)`, `gather(table, indices)` | parts of a tensor; `_` is a new axis of extent 1. `x[a..b;2]` takes every second element, and `x[a..b;-2]` every second one back from the end of the range: `x[..;-1]` is reversed |
 //! | `x[i]`, `x[.., i]`, `x[i, j]` with tensors `i`, `j` of integers | the elements at indices; several tensors are broadcast, and their axes come first in the result, or in their place if they stand side by side; in functions |
-//! | `scatter_add(x, indices, updates)` | `x` with the rows of `updates` added at indices, in their order; `num::scatter` replaces rows |
+//! | `scatter_add(x, indices, updates)` | `x` with the rows of `updates` added at indices, in their order; `replace(x[i], u)` in functions and `num::scatter` replace rows |
 //! | `take_along(x, indices, axis = 1)` | for each position of `indices`, the element of `x` at that position, with the index in place of the coordinate along the axis |
 //! | `concat([a, b], axis = 0)`, `stack([a, b], axis = 0)` | join any number of tensors along an axis, or along a new axis |
 //! | `split(x, 3, axis = 0)`, `split(x, [2, 5], axis = 0)` | a tuple of parts along an axis: of equal extents, or between positions |

@@ -263,6 +263,21 @@ fn the_peak_is_what_an_allocator_sees_and_no_more_than_activations_and_cotangent
 }
 
 mind! {
+    fn remember_rows(cache: &mut f32[4096, 16], rows: f32[3, 16], i: i32[3]) { cache[i] = rows; }
+}
+
+/// Rows at indices are replaced where they are too.
+#[test]
+fn rows_of_a_parameter_are_replaced_in_place() {
+    let (mut cache, rows, i) =
+        (Tensor::<f32, _>::full(0.0), Tensor::full(1.0), Tensor::from([4095, 0, 4095]));
+    let (count, _) = allocations(|| remember_rows(&mut cache, &rows, &i));
+    assert_eq!((count, remember_rows::PEAK_BYTES), (0, 0));
+    assert_eq!(cache.as_slice().iter().sum::<f32>(), 32.0);
+    assert_eq!((cache[[4095, 15]], cache[[0, 15]], cache[[1, 15]]), (1.0, 1.0, 0.0));
+}
+
+mind! {
     fn remember(cache: &mut f32[8, 4096, 16], row: f32[8, 16], t: i64) { cache[0.., t] = row; }
 }
 

@@ -139,6 +139,9 @@ impl Row {
 }
 
 impl Cumulate {
+    /// The cumulation that counts.
+    pub const SUMS: Self = Self::Sum;
+
     /// The row of the cumulation.
     pub const fn row(self) -> &'static Row {
         &ROWS[self as usize]

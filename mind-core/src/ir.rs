@@ -322,6 +322,8 @@ pub enum Rows<A: Form = Resolved> {
         /// The axis; not negative in Core IR.
         axis: i64,
     },
+    /// The first operand with the rows at the indices in the second replaced by those of the third; an extension.
+    Scatter,
 }
 
 /// Operations that join tensors. Their rows are in `ops/joining.rs`.

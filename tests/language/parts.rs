@@ -1,4 +1,5 @@
-//! Parts at positions that a program computes: `x[i ..+ n]`, `x[i]`, `x[i] = u`, `replace(x[i], u)`.
+//! Parts at positions that a program computes: `x[i ..+ n]`, `x[i]`, `x[i] = u`, `replace(x[i], u)`. Rows at indices
+//! that a tensor holds are replaced too.
 
 use mind::{Const, Tensor, mind};
 
@@ -127,5 +128,137 @@ fn a_position_out_of_range_is_an_error_before_anything_is_written() {
         let expected = format!("E6001: `put`: index {i} at position 0 is out of range, needed 0 to 4");
         assert_eq!(error, expected);
         assert_eq!(x, before);
+    }
+}
+
+mind! {
+    fn put_rows<N, K>(x: &mut f32[N, 2], i: i32[K], u: f32[K, 2]) { x[i] = u; }
+    fn put_elements(x: &mut i64[7], i: u8[2, 3], u: i64[2, 3]) { x[i] = u; }
+    fn mark<N>(x: &mut bool[4, 2], i: i64[N]) { x[i, ..] = true; }
+    fn listed(x: i32[4]) -> i32[4] { replace(x[[3, 1, 3]], [7, 8, 9]) }
+    /// Reads the rows that another assignment replaces.
+    fn exchange(x: &mut f32[4, 2], i: i64[2], j: i64[2]) { let old = x[i]; x[i] = x[j]; x[j] = old; }
+    fn add_rows<K>(x: &mut f32[4, 2], i: i32[K], u: f32[2]) { x[i] += u; }
+    fn both(x: f32[4], i: i64[2]) -> (f32[4], f32[4]) { (x, replace(x[i], 0.0)) }
+
+    /// The rows are visited in the order of the steps.
+    fn in_steps(x: f32[5], i: i64[3, 2], u: f32[3]) -> f32[5] {
+        fold y = x for (i, u) in (i, u) { replace(y[i], u) }
+    }
+
+    fn put_one(x: f32[4, 2], i: i64[3], u: f32[3, 2]) -> f32[4, 2] { replace(x[i], u) }
+    fn put_each<B>(x: f32[B, 4, 2], i: i64[B, 3], u: f32[3, 2]) -> f32[B, 4, 2] {
+        vmap(put_one, over = (x, i))(x, i, u)
+    }
+    fn put_all<B>(x: f32[4, 2], i: i64[3], u: f32[B, 3, 2]) -> f32[B, 4, 2] { vmap(put_one, over = u)(x, i, u) }
+
+    fn loss_of_rows(x: f64[4, 2], i: u8[5], u: f64[5, 2], w: f64[4, 2]) -> f64 {
+        let y = replace(x[i], u);
+        sum(y * y * y * w)
+    }
+    fn slopes_of_rows(x: f64[4, 2], i: u8[5], u: f64[5, 2], w: f64[4, 2]) -> (f64[4, 2], f64[5, 2]) {
+        grad(loss_of_rows, wrt = (x, u))(x, i, u, w)
+    }
+}
+
+/// The rows as `put_rows` leaves them.
+fn expected_rows(x: &Tensor![f32; ?, 2], i: &[i32], u: &Tensor![f32; ?, 2]) -> Tensor![f32; ?, 2] {
+    let mut y = x.clone();
+    for (from, to) in i.iter().enumerate() {
+        for column in 0..2 {
+            y[[*to as usize, column]] = u[[from, column]];
+        }
+    }
+    y
+}
+
+#[test]
+fn rows_at_indices_are_replaced_and_the_last_of_equal_indices_counts() {
+    for (n, i) in [(4, vec![2, 0, 2]), (1, vec![0, 0, 0, 0]), (300, (0..900).map(|k| k * k % 300).collect())]
+    {
+        let count = i.len();
+        let (mut x, u) = (small_integers((n, Const::<2>), 1), small_integers((count, Const::<2>), 2));
+        let expected = expected_rows(&x, &i, &u);
+        put_rows(&mut x, &Tensor::from_vec((count,), i).unwrap(), &u);
+        assert_eq!(x, expected);
+    }
+    let mut x = Tensor::from([0, 1, 2, 3, 4, 5, 6]);
+    put_elements(&mut x, &Tensor::from([[6, 0, 6], [1, 2, 0]]), &Tensor::from([[10, 20, 30], [40, 50, 60]]));
+    assert_eq!(x, Tensor::from([60, 40, 50, 3, 4, 5, 30]));
+    let mut marks = Tensor::from([[false, false], [true, false], [false, false], [false, true]]);
+    mark(&mut marks, &Tensor::from_vec((2,), vec![2, 3]).unwrap());
+    assert_eq!(marks, Tensor::from([[false, false], [true, false], [true, true], [true, true]]));
+    assert_eq!(listed(&Tensor::from([1, 2, 3, 4])), Tensor::from([1, 8, 3, 9]));
+}
+
+#[test]
+fn replaced_rows_may_be_read_before_and_after() {
+    let mut x = Tensor::from([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0]]);
+    exchange(&mut x, &Tensor::from([0, 1]), &Tensor::from([3, 0]));
+    assert_eq!(x, Tensor::from([[3.0, 4.0], [1.0, 2.0], [5.0, 6.0], [1.0, 2.0]]));
+    let x = Tensor::from([1.0, 2.0, 3.0, 4.0]);
+    assert_eq!(both(&x, &Tensor::from([3, 1])), (x, Tensor::from([1.0, 0.0, 3.0, 0.0])));
+    let (i, u) = (Tensor::from([[0, 1], [1, 2], [4, 4]]), Tensor::from([10.0, 20.0, 30.0]));
+    assert_eq!(
+        in_steps(&Tensor::from([1.0, 2.0, 3.0, 4.0, 5.0]), &i, &u).as_slice(),
+        [10., 20., 20., 4., 30.]
+    );
+}
+
+#[test]
+fn rows_at_equal_indices_are_all_added() {
+    let mut x = Tensor::from([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0]]);
+    let i = Tensor::from_vec((3,), vec![2, 0, 2]).unwrap();
+    add_rows(&mut x, &i, &Tensor::from([10.0, 20.0]));
+    assert_eq!(x, Tensor::from([[11.0, 22.0], [3.0, 4.0], [25.0, 46.0], [7.0, 8.0]]));
+}
+
+#[test]
+fn slices_have_indices_of_their_own() {
+    let x = small_integers((2, Const::<4>, Const::<2>), 1);
+    let i = Tensor::from_vec((2, Const::<3>), vec![2, 0, 2, 1, 1, 3]).unwrap();
+    let u = Tensor::from([[10.0, 20.0], [30.0, 40.0], [50.0, 60.0]]);
+    let from = [[Some(1), None, Some(2), None], [None, Some(1), None, Some(2)]];
+    let expected = |[b, row, column]: [usize; 3]| {
+        from[b][row].map_or_else(|| x[[b, row, column]], |from: usize| u[[from, column]])
+    };
+    assert_eq!(put_each(&x, &i, &u), Tensor::from_fn_with((2, Const, Const), expected));
+    let (x, us) =
+        (small_integers((Const::<4>, Const::<2>), 1), small_integers((2, Const::<3>, Const::<2>), 2));
+    let expected = |[b, row, column]: [usize; 3]| {
+        from[0][row].map_or_else(|| x[[row, column]], |from| us[[b, from, column]])
+    };
+    assert_eq!(put_all(&x, &Tensor::from([2, 0, 2]), &us), Tensor::from_fn_with((2, Const, Const), expected));
+}
+
+#[test]
+fn of_equal_indices_the_last_receives_the_gradient() {
+    let x = Tensor::from([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0]]);
+    let u = Tensor::from([[1.5, 2.5], [3.5, 4.5], [5.5, 6.5], [7.5, 8.5], [9.5, 10.5]]);
+    let w = Tensor::from([[1.0, 2.0], [3.0, 5.0], [7.0, 11.0], [13.0, 17.0]]);
+    let i = [2, 0, 2, 0, 3];
+    let (of_x, of_u) = slopes_of_rows(&x, &Tensor::from(i), &u, &w);
+    let slope = |value: f64, at| 3.0 * value * value * w[at];
+    assert_eq!(
+        of_x,
+        Tensor::from_fn(|[row, column]| if row == 1 { slope(x[[row, column]], [row, column]) } else { 0.0 })
+    );
+    let expected = |[k, column]: [usize; 2]| {
+        let is_last = !i[k + 1..].contains(&i[k]);
+        if is_last { slope(u[[k, column]], [usize::from(i[k]), column]) } else { 0.0 }
+    };
+    assert_eq!(of_u, Tensor::from_fn(expected));
+}
+
+#[test]
+fn an_index_out_of_range_is_an_error_before_a_row_is_replaced() {
+    assert_eq!(put_rows::peak_bytes(4, 3), 0);
+    let (mut x, u) = (small_integers((4, Const::<2>), 1), small_integers((3, Const::<2>), 2));
+    let before = x.clone();
+    for bad in [4, -1, i32::MIN, i32::MAX] {
+        let i = Tensor::from_vec((3,), vec![0, 1, bad]).unwrap();
+        let error = try_put_rows(&mut x, &i, &u).unwrap_err().to_string();
+        let expected = format!("E6001: `put_rows`: index {bad} at position 2 is out of range, needed 0 to 3");
+        assert_eq!((error, &x), (expected, &before));
     }
 }

@@ -132,7 +132,16 @@ impl Batch<'_> {
     fn rows(&mut self, rows: &Rows, inst: &Inst) -> Emitted {
         let [a, b] = [inst.operands[0], inst.operands[1]];
         match rows {
-            Rows::DynamicSlice { .. } | Rows::DynamicUpdate { .. } if self.is_batched(b) => self.each(inst),
+            Rows::DynamicSlice { .. } | Rows::DynamicUpdate { .. } | Rows::Scatter if self.is_batched(b) => {
+                self.each(inst)
+            }
+            Rows::Scatter => {
+                let (x, updates) = (self.batched(a)?, self.batched(inst.operands[2])?);
+                let (x, updates) = (self.moved(x, 0, 1)?, self.moved(updates, 0, 1)?);
+                let operands = [x, self.values[b.index()].id, updates];
+                let replaced = self.builder.push(Op::Rows(Rows::Scatter), &operands)?;
+                self.moved(replaced, 1, 0)
+            }
             Rows::DynamicSlice { shape, axis } => {
                 let op = Op::Rows(Rows::DynamicSlice { shape: self.with_axis(shape), axis: axis + 1 });
                 self.builder.push(op, &[self.values[a.index()].id, self.values[b.index()].id])

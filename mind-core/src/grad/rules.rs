@@ -11,6 +11,7 @@ use crate::{
     ir::{Arrange, Cumulation, Form, Join, Op, Part, Product, Reduction, Reorder, Rows, ValueId, Window},
     map::{Calculus, DerivativeInputs, Map, evaluate},
     reduce::{self, Reduce},
+    ty::DType,
 };
 
 /// The rule of one operation: what it reads, and where its contributions go.
@@ -188,6 +189,19 @@ pub(crate) fn step<R: Reverse>(on: &mut R, op: &Op<R::Form>) -> Result<(), R::Er
                 on.emit_like(slice, &[dy, start], updates)
             })
         }
+        Op::Rows(Rows::Scatter) => {
+            let (indices, updates) = (on.operand(1), on.operand(2));
+            pass(on, 0, |on| {
+                let zeros = zeros_like(on, updates)?;
+                on.emit(Op::Rows(Rows::Scatter), &[dy, indices, zeros])
+            })?;
+            pass(on, 2, |on| {
+                let (sorted, last) = last_of_equal(on, indices)?;
+                let rows = on.emit(Op::Rows(Rows::Gather), &[dy, sorted])?;
+                let zeros = zeros_like(on, updates)?;
+                on.emit(Op::Rows(Rows::Scatter), &[zeros, last, rows])
+            })
+        }
         Op::Join(Join::Concat { axis }) => (0..on.operand_count())
             .try_for_each(|position| pass(on, position, |on| on.joined_part(dy, *axis, position))),
         Op::Product(Product::Dot | Product::MatMul) => product(on, dy),
@@ -272,6 +286,22 @@ pub(crate) fn spread<R: Reverse>(on: &mut R, value: R::Value, like: R::Value) ->
 fn zeros_like<R: Reverse>(on: &mut R, like: R::Value) -> Result<R::Value, R::Error> {
     let zero = on.number(0.0, like)?;
     spread(on, zero, like)
+}
+
+/// Integers sorted, and for each of them the position of the last equal one in their own order.
+fn last_of_equal<R: Reverse>(on: &mut R, integers: R::Value) -> Result<(R::Value, R::Value), R::Error> {
+    let cumulated = |on: &mut R, cumulate, reverse, of| {
+        on.emit(Op::Cumulate(cumulate, Cumulation { axis: 0, reverse, exclusive: true }), &[of])
+    };
+    let order = on.emit(Op::Reorder(Reorder::ArgSort { axis: 0, descending: false }), &[integers])?;
+    let sorted = on.emit(Op::Rows(Rows::Gather), &[integers, order])?;
+    let next = cumulated(on, Cumulate::Min, true, sorted)?;
+    let ends = on.apply(Map::Lt, &[sorted, next])?;
+    let ends = on.apply(Map::to(DType::I64), &[ends])?;
+    // Equal integers have one group. They are in their own order, of which the last one remains.
+    let group = cumulated(on, Cumulate::SUMS, false, ends)?;
+    let last = on.emit(Op::Rows(Rows::Scatter), &[order, group, order])?;
+    Ok((sorted, on.emit(Op::Rows(Rows::Gather), &[last, group])?))
 }
 
 /// Evaluates the derivative formulas of an elementwise function for the wanted operands.

@@ -103,6 +103,11 @@ pub(crate) fn evaluate(op: &Op, operands: &[&Array], to: &Concrete<'_>) -> Resul
             let first = first(op, operands[1], x.shape[axis], updates.shape[axis])?;
             updated(x, updates, to, |at| shifted(at, axis, first))
         }
+        Op::Rows(Rows::Scatter) => {
+            let (x, indices, updates) = (operands[0], operands[1], operands[2]);
+            let rows = rows(op, indices, (0, x.shape[0]))?;
+            updated(x, updates, to, |position| row_of(&rows, indices, position))
+        }
         Op::Join(Join::Concat { axis }) => concatenated(operands, position(*axis), to),
         Op::Product(Product::Dot) => with_number!(to.dtype, T => dot::<T>(operands[0], operands[1], to)),
         Op::Product(Product::MatMul) => {

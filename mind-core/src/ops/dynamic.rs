@@ -124,13 +124,6 @@ pub(super) static DYNAMIC_UPDATE: OpInfo = OpInfo {
 const WITHIN: [(i64, &[i64], &[i64]); 4] =
     [(0, &[4], &[3]), (0, &[3, 2], &[1, 2]), (1, &[3, 4], &[3, 2]), (1, &[2, 3, 2], &[2, 3, 2])];
 
-impl Op {
-    /// The axis along which the operation replaces a part of its first operand and keeps the rest.
-    pub fn updated_axis(&self) -> Option<i64> {
-        if let Self::Rows(Rows::DynamicUpdate { axis }) = self { Some(*axis) } else { None }
-    }
-}
-
 impl Rows {
     /// The part of the first operand along an axis that has this shape.
     pub(crate) fn part(shape: Shape, axis: usize) -> Self {

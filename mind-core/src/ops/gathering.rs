@@ -23,6 +23,7 @@ rows! {
     Rows::AddAlong { .. } => ADD_ALONG,
     Rows::DynamicSlice { .. } => DYNAMIC_SLICE,
     Rows::DynamicUpdate { .. } => DYNAMIC_UPDATE,
+    Rows::Scatter => SCATTER,
 }
 
 /// `Gather(x, indices)`: rows of `x` selected by integers.
@@ -211,11 +212,59 @@ static ADD_ALONG: OpInfo = OpInfo {
     ..KERNEL
 };
 
+/// `Scatter(x, indices, updates)`: a tensor with rows replaced; an extension.
+///
+/// - **Shape**: the shape of `x`.
+/// - **Dtype**: the dtype of `x`.
+/// - **Semantics**: `x` with `result[indices[k], d] = updates[k, d]` for each `k` in order, so that the last of equal
+///   indices counts. An index outside `0..x.shape[0]` stops the program (E6001) before anything is written.
+/// - **Error**: none: elements are only moved.
+/// - **Derivative**: `x` receives the cotangent with zeros in the replaced rows, and `updates` its rows at the indices;
+///   of equal indices only the last one receives it.
+/// - **Constraints**: 1. `indices` are integers (E4011) 2. of rank 1 (E3002). 3. `x` has rank 1 or more (E3002).
+///   4. `updates` has the dtype of `x` (E2004) 5. and shape `indices.shape ++ x.shape[1..]` (E3003).
+/// - **Example**: `%3 = Scatter (%0, %1, %2) : f32[4, 3]`.
+static SCATTER: OpInfo = OpInfo {
+    name: "Scatter",
+    mnemonic: "scatter",
+    label: "replace",
+    profile: Profile::Extended,
+    make: Make::Of(|_| Op::Rows(Rows::Scatter)),
+    arity: 3,
+    infer: infer_replacing,
+    origin: rules::same_origin,
+    derivative: Derivative::Linear,
+    sample: Sampling {
+        cases: |_, dtype| {
+            let forms: [[&[i64]; 3]; 3] =
+                [[&[4], &[3], &[3]], [&[3, 2], &[5], &[5, 2]], [&[3, 2, 2], &[1], &[1, 2, 2]]];
+            let case = |[x, indices, updates]: [&[i64]; 3]| Case {
+                op: Op::Rows(Rows::Scatter),
+                operands: vec![
+                    Type::new(dtype, Shape::literal(x)),
+                    Type::new(DType::I64, Shape::literal(indices)),
+                    Type::new(dtype, Shape::literal(updates)),
+                ],
+            };
+            forms.map(case).into()
+        },
+        ..KERNEL.sample
+    },
+    ..KERNEL
+};
+
 pub(super) const AXIS: Field = Field::key("axis", "ax", FieldKind::I64);
 
 /// Cases: an axis, the shape of the whole tensor, and the shape of the indices along that axis.
 const ALONG: [(i64, &[i64], &[i64]); 4] =
     [(0, &[4], &[3]), (0, &[3, 2], &[5, 2]), (1, &[3, 4], &[3, 1]), (1, &[2, 3, 2], &[2, 2, 2])];
+
+impl Op {
+    /// Whether the operation replaces a part of its first operand and keeps the rest.
+    pub fn replaces_part(&self) -> bool {
+        matches!(self, Self::Rows(Rows::DynamicUpdate { .. } | Rows::Scatter))
+    }
+}
 
 impl<A: Form> Rows<A> {
     /// Which operand holds the indices.
@@ -224,15 +273,16 @@ impl<A: Form> Rows<A> {
             Self::Gather
             | Self::TakeAlong { .. }
             | Self::DynamicSlice { .. }
-            | Self::DynamicUpdate { .. } => 1,
+            | Self::DynamicUpdate { .. }
+            | Self::Scatter => 1,
             Self::ScatterAdd { .. } | Self::AddAlong { .. } => 0,
         }
     }
 
     /// The axis along which elements are selected; `None` if whole rows are selected.
-    pub(crate) const fn axis(&self) -> Option<i64> {
+    pub const fn axis(&self) -> Option<i64> {
         match self {
-            Self::Gather | Self::ScatterAdd { .. } => None,
+            Self::Gather | Self::ScatterAdd { .. } | Self::Scatter => None,
             Self::TakeAlong { axis }
             | Self::AddAlong { axis, .. }
             | Self::DynamicSlice { axis, .. }
@@ -249,6 +299,7 @@ impl<A: Form> Rows<A> {
             Self::AddAlong { shape: of, axis } => Rows::AddAlong { shape: shape(of), axis: *axis },
             Self::DynamicSlice { shape: of, axis } => Rows::DynamicSlice { shape: shape(of), axis: *axis },
             Self::DynamicUpdate { axis } => Rows::DynamicUpdate { axis: *axis },
+            Self::Scatter => Rows::Scatter,
         }
     }
 
@@ -258,20 +309,26 @@ impl<A: Form> Rows<A> {
             Self::Gather
             | Self::TakeAlong { .. }
             | Self::DynamicSlice { .. }
-            | Self::DynamicUpdate { .. } => false,
+            | Self::DynamicUpdate { .. }
+            | Self::Scatter => false,
             Self::ScatterAdd { .. } | Self::AddAlong { .. } => true,
         }
     }
 }
 
 impl Rows {
+    /// Zeros of a shape to which rows are added.
+    pub(crate) fn sums(shape: Shape) -> Self {
+        Self::ScatterAdd { shape }
+    }
+
     /// The number of valid indices: each index must be at least 0 and less than this number.
     ///
     /// # Errors
     /// If the number overflows 64 bits.
     pub fn extent_of_indices(&self, operands: &[&Type], result: &Type) -> Result<Dim, Overflow> {
         match self {
-            Self::Gather => Ok(operands[0].shape[0].clone()),
+            Self::Gather | Self::Scatter => Ok(operands[0].shape[0].clone()),
             Self::ScatterAdd { shape } => Ok(shape[0].clone()),
             Self::TakeAlong { axis } => Ok(operands[0].shape[position(*axis)].clone()),
             Self::AddAlong { shape, axis } => Ok(shape[position(*axis)].clone()),
@@ -330,6 +387,18 @@ fn infer_add_along(op: &Op, operands: &[&Type]) -> Inferred {
     rules::check_dtype(op, Takes::Numbers, operands, 1)?;
     rules::expect_shape(op, operands, 1, &indices.shape)?;
     Ok(updates.with_shape(shape.clone()))
+}
+
+fn infer_replacing(op: &Op, operands: &[&Type]) -> Inferred {
+    let [x, indices, updates] = operands else { wrong_row(op) };
+    index_dtype(op, operands, 1)?;
+    rules::rank(op, operands, 1, 1)?;
+    let rows = infer_gather(op, &[x, indices])?;
+    if x.dtype != updates.dtype {
+        return Err(OpError::mixed(op, x, updates).operands(&[0, 2]).into());
+    }
+    rules::expect_shape(op, operands, 2, &rows.shape)?;
+    Ok((*x).clone())
 }
 
 /// Reports E4011 unless the operand is an integer tensor.

@@ -182,6 +182,9 @@ impl ModuleLowering<'_> {
                 let operands = [operands[0], operands[1], operands[2]];
                 rows::dynamic_update(&mut self.writer, position(*axis), operands, to)
             }
+            Op::Rows(Rows::Scatter) => {
+                rows::scatter(&mut self.writer, [operands[0], operands[1], operands[2]], to)
+            }
             Op::Join(Join::Concat { axis }) => {
                 self.writer.operation("stablehlo.concatenate", &operands, format_args!(", dim = {axis}"), to)
             }

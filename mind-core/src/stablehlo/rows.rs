@@ -1,7 +1,7 @@
 //! Lowers operations that read or add to the rows and elements that integer indices select.
 
 use super::{
-    elements::apply,
+    elements::{apply, evaluate},
     tensor::{Tensor, list, number},
     writer::{SsaValue, Writer, fold},
 };
@@ -58,13 +58,43 @@ fn gathered(
 }
 
 pub(super) fn scatter_add(writer: &mut Writer, indices: SsaValue, updates: SsaValue, to: Tensor) -> SsaValue {
+    let numbers = of_rows(writer, indices, updates);
+    added(writer, indices, updates, &numbers, to)
+}
+
+/// Replaces rows. Engines write the updates of equal indices in any order, so only the last one keeps its index. The
+/// others get one out of range, which engines skip.
+pub(super) fn scatter(writer: &mut Writer, [x, indices, updates]: [SsaValue; 3], to: Tensor) -> SsaValue {
+    let indices = match writer.tensor(indices).dtype {
+        DType::I64 => indices,
+        _ => apply(writer, Map::to(DType::I64), &[indices]),
+    };
+    let of_indices = writer.tensor(indices).clone();
+    let positions = writer.iota(0, of_indices.clone());
+    let places = of_indices.with_shape([to.shape[0]]);
+    let first = writer.constant(&number(0.0, DType::I64), places.clone());
+    let numbers = of_rows(writer, indices, positions);
+    let region = fold("stablehlo.maximum", &Tensor::scalar(DType::I64));
+    let last = scattered(writer, [first, indices, positions], &numbers, &region, places);
+    let last = gather(writer, last, indices, of_indices.clone());
+    let beyond = writer.constant(&to.shape[0].to_string(), of_indices);
+    let names = [("last", last), ("position", positions), ("index", indices), ("beyond", beyond)];
+    let indices = evaluate(writer, "where(eq(last, position), index, beyond)", &names);
+    let (numbers, element) = (of_rows(writer, indices, updates), Tensor::scalar(to.dtype));
+    let region = format!(
+        "({{\n    ^bb0(%lhs: {element}, %rhs: {element}):\n      stablehlo.return %rhs : {element}\n    }})"
+    );
+    scattered(writer, [x, indices, updates], &numbers, &region, to)
+}
+
+/// The attributes of a scatter of rows.
+fn of_rows(writer: &Writer, indices: SsaValue, updates: SsaValue) -> String {
     let depth = writer.tensor(indices).rank();
-    let numbers = format!(
+    format!(
         "update_window_dims = {}, inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], \
          index_vector_dim = {depth}",
         list(depth..writer.tensor(updates).rank())
-    );
-    added(writer, indices, updates, &numbers, to)
+    )
 }
 
 pub(super) fn add_along(
@@ -124,8 +154,18 @@ fn wide(writer: &mut Writer, indices: SsaValue) -> SsaValue {
 fn added(writer: &mut Writer, indices: SsaValue, updates: SsaValue, numbers: &str, to: Tensor) -> SsaValue {
     let zeros = writer.constant(&number(0.0, to.dtype), to.clone());
     let operands = [zeros, wide(writer, indices), updates];
-    let (names, types) = (writer.names(&operands), writer.types(&operands, &to));
     let region = fold("stablehlo.add", &Tensor::scalar(to.dtype));
+    scattered(writer, operands, numbers, &region, to)
+}
+
+fn scattered(
+    writer: &mut Writer,
+    operands: [SsaValue; 3],
+    numbers: &str,
+    region: &str,
+    to: Tensor,
+) -> SsaValue {
+    let (names, types) = (writer.names(&operands), writer.types(&operands, &to));
     writer.line(
         to,
         format_args!(

@@ -429,7 +429,8 @@ impl Generator {
         self.builder.push(Op::Const(Const::Tensor { data, shape: Shape::literal(shape) }), &[]).ok()
     }
 
-    /// A slice or an update along an axis of extent `whole[axis]`, at a position that the program computes.
+    /// A slice or an update along an axis of extent `whole[axis]`, at a position that the program computes, or rows
+    /// that are replaced.
     fn dynamic(&mut self, x: ValueId, axis: usize, whole: &[i64]) -> Option<Proposal> {
         let ty = self.builder.ty(x).clone();
         let extent = usize::try_from(whole[axis]).ok()?;
@@ -444,6 +445,10 @@ impl Generator {
             return Some((Op::Rows(Rows::DynamicSlice { shape, axis }), vec![x, start]));
         }
         let updates = self.partner(|other| *other == ty.with_shape(shape.clone()))?;
+        if axis == 0 && self.random.once_in(2) {
+            let indices = self.constant_indices(&ty.shape[0], &part[..1])?;
+            return Some((Op::Rows(Rows::Scatter), vec![x, indices, updates]));
+        }
         Some((Op::Rows(Rows::DynamicUpdate { axis }), vec![x, start, updates]))
     }
 

@@ -259,7 +259,8 @@ impl RoundedInst<'_> {
                 Rows::Gather
                 | Rows::TakeAlong { .. }
                 | Rows::DynamicSlice { .. }
-                | Rows::DynamicUpdate { .. },
+                | Rows::DynamicUpdate { .. }
+                | Rows::Scatter,
             ) => self.apply([|x: Near| x.bound, |x: Near| x.bound])?,
             Op::Reduce(reduce, reduction) if !reduce.row().monoid.is_compensated => {
                 let of = |reduce| Op::Reduce(reduce, reduction.clone());

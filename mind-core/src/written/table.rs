@@ -377,6 +377,12 @@ statements! {
         run: "dynamic_update" => (X, Y, Z, axis),
         core: one(ir::Op::Rows(Rows::DynamicUpdate { axis: *axis })),
     }
+    Op::Rows(Rows::Scatter) => {
+        is: Row::kernel().alone(0).same(),
+        rule: scatter(X, Y, Z),
+        run: "scatter" => (X, Y, Z),
+        core: one(ir::Op::Rows(Rows::Scatter)),
+    }
     Op::Join(Join::Concat { axis }) => {
         is: Row::kernel(),
         rule: concat(OperandsFrom(0), axis),
@@ -833,7 +839,9 @@ impl Op {
             | Self::Arrange(
                 Arrange::Transpose { .. } | Arrange::ExpandDims { .. } | Arrange::Squeeze { .. },
             )
-            | Self::Rows(Rows::Gather | Rows::TakeAlong { .. } | Rows::DynamicUpdate { .. })
+            | Self::Rows(
+                Rows::Gather | Rows::TakeAlong { .. } | Rows::DynamicUpdate { .. } | Rows::Scatter,
+            )
             | Self::Join(Join::Concat { .. })
             | Self::Product(Product::Dot | Product::MatMul)
             | Self::Window(Window::Conv2d(_))

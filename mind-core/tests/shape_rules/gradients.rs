@@ -170,6 +170,22 @@ fn gathering_passes_back_as_the_compiler_says() {
 }
 
 #[test]
+fn rows_are_replaced_as_the_compiler_says() {
+    let op = Op::Rows(Rows::Scatter);
+    for x in samples().iter().map(|shape| f32s(shape)) {
+        for dtype in DType::ALL {
+            for indices in samples().iter().map(|shape| Type::new(dtype, shape)) {
+                for updates in shapes().iter().map(|shape| f32s(shape)) {
+                    let answer = rules::scatter(x, indices, updates);
+                    let found = inferred(&op, &[x, indices, updates]);
+                    assert_eq!(answered(answer), found, "{updates} into {x} by {indices}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn convolutions_pass_back_as_the_compiler_says() {
     let images = lists(2, &[1, 3]).into_iter().map(|s| f32s(&[2, s[0], s[1], 1]));
     let images: Vec<_> = images.chain(samples().iter().map(|shape| f32s(shape))).collect();

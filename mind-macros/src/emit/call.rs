@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use mind_core::{
     dim::Dim,
+    ir::Op,
     plan::{KernelCall, KernelOperand},
     ty::Type,
     written::{Texts, kernel_text, of_call},
@@ -26,12 +27,14 @@ pub(super) fn emit(body: &mut Body<'_>, call: &KernelCall) {
         sources: &[],
         dim: Some(&signed),
     };
-    if let Some(axis) = call.op.updated_axis()
+    if let Op::Rows(rows) = &call.op
+        && call.op.replaces_part()
         && call.operands[0].buffer().is_some_and(|x| body.is_same_memory(x, call.result))
     {
-        let [start, updates] = [&operands[1], &operands[2]];
-        let arguments = format!("{own}, {start}, {updates}, {axis}, {target}");
-        let _ = writeln!(body.text, "rt::bare::dynamic_update_in_place({arguments});");
+        let [indices, updates] = [&operands[1], &operands[2]];
+        let axis = rows.axis().map_or_else(String::new, |axis| format!("{axis}, "));
+        let arguments = format!("{own}, {indices}, {updates}, {axis}{target}");
+        let _ = writeln!(body.text, "rt::bare::{}_in_place({arguments});", call.op.info().mnemonic);
         return;
     }
     let _ = writeln!(body.text, "rt::bare::{};", kernel_text(&of_call(&call.op), &texts));

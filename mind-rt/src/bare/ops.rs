@@ -243,6 +243,27 @@ pub fn dynamic_update_in_place<T: Datum, I: Number>(
     T::copy_rows(out, updates.elements, [part.whole_row, part.row], part.rows, part.row);
 }
 
+/// The elements of `x`, with the rows at the given indices, which have been checked, replaced by those of `updates`.
+pub fn scatter<T: Datum, I: Number>(
+    x: Argument<'_, T>,
+    indices: Argument<'_, I>,
+    updates: Argument<'_, T>,
+    out: &mut [T],
+) {
+    out[..x.elements.len()].copy_from_slice(x.elements);
+    scatter_in_place(x.ty, indices, updates, out);
+}
+
+/// [`scatter`] of elements of type `x` where they are.
+pub fn scatter_in_place<T: Datum, I: Number>(
+    x: &Type,
+    indices: Argument<'_, I>,
+    updates: Argument<'_, T>,
+    out: &mut [T],
+) {
+    T::scatter(&mut out[..count(x)], row_len(x), I::indices(indices.elements), updates.elements);
+}
+
 /// Consecutive elements along an axis of a contiguous tensor.
 struct PartAlong {
     rows: usize,

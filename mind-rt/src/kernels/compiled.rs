@@ -30,6 +30,9 @@ pub trait Compiled: Storable {
 
     /// [`gather::gather`](super::gather::gather).
     fn gather(table: &[Self], picked: Picked, indices: Indices<'_>, out: &mut [Self]);
+
+    /// [`gather::scatter`](super::gather::scatter).
+    fn scatter(out: &mut [Self], row_len: usize, indices: Indices<'_>, updates: &[Self]);
 }
 
 /// The kernels of an element type that has sums.

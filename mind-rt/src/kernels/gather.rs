@@ -182,6 +182,21 @@ fn rows<T: Storable, I: Index>(table: &[T], row_len: usize, indices: &[I], out: 
     }
 }
 
+/// Replaces rows: `out[indices[i], :] = updates[i, :]`, one after the other. Indices must be in range, see
+/// [`check_indices`].
+pub(super) fn scatter<T: Storable, I: Index>(out: &mut [T], row_len: usize, indices: &[I], updates: &[T]) {
+    check(indices.len().checked_mul(row_len) == Some(updates.len()), "scatter: wrong update length");
+    if row_len == 0 {
+        return;
+    }
+    let rows = out.len() / row_len;
+    for (update, index) in updates.chunks_exact(row_len).zip(indices) {
+        let row = index.position();
+        check(row < rows, "scatter: an index was not checked");
+        out[row * row_len..][..row_len].copy_from_slice(update);
+    }
+}
+
 /// The transpose of [`gather`]: sets `out` to zeros and adds `updates` at the indices, in their order. Indices must be
 /// in range, see [`check_indices`].
 pub fn scatter_add<T: SumKernels, I: Index>(out: &mut [T], picked: Picked, indices: &[I], updates: &[T]) {
@@ -267,6 +282,28 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn rows_are_replaced_in_the_order_of_the_indices() {
+        for row_len in 0..=17 {
+            let update = |row: usize, column| (100 * row + column) as f64;
+            let updates: Vec<f64> = (0..3 * row_len).map(|at| update(at / row_len, at % row_len)).collect();
+            let mut out = vec![-1.0; 4 * row_len];
+            <f64 as Compiled>::scatter(&mut out, row_len, i32::indices(&[2, 0, 2]), &updates);
+            for (row, from) in [Some(1), None, Some(2), None].into_iter().enumerate() {
+                for column in 0..row_len {
+                    let expected = from.map_or(-1.0, |from| update(from, column));
+                    assert_eq!(out[row * row_len + column], expected);
+                }
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "internal error in mind: scatter: an index was not checked")]
+    fn an_unchecked_row_is_not_replaced() {
+        <bool as Compiled>::scatter(&mut [true; 4], 2, i64::indices(&[-1]), &[false; 2]);
     }
 
     #[test]

@@ -55,6 +55,11 @@ macro_rules! compiled {
             fn gather(table: &[Self], picked: Picked, indices: Indices<'_>, out: &mut [Self]) {
                 by_type!(indices => gather::pick(table, picked, indices, out))
             }
+
+            #[inline(never)]
+            fn scatter(out: &mut [Self], row_len: usize, indices: Indices<'_>, updates: &[Self]) {
+                by_type!(indices => gather::scatter(out, row_len, indices, updates))
+            }
         })*
     };
 }

@@ -1,6 +1,6 @@
 //! Elements, boxes of elements and rows selected from a tensor.
 
-use super::{Dims, LATER, Takes, agree, fail, position_of};
+use super::{Dims, LATER, Takes, agree, fail, merged, position_of};
 use crate::{
     DType,
     extent::{self, SliceFault},
@@ -276,6 +276,23 @@ pub const fn gather<'a>(table: Type, indices: Type) -> TypeResult<'a> {
         axis += 1;
     }
     dims.typed(table.dtype())
+}
+
+/// `x` with the rows at the indices replaced by those of `updates`.
+///
+/// # Errors
+/// E4011 for indices that are not integers; E3002 if they are not of rank 1, and for an `x` of rank 0; E3003 if `updates`
+/// does not have the shape of the rows.
+pub const fn scatter<'a>(x: Type, indices: Type, updates: Type) -> TypeResult<'a> {
+    attempt!(index_type(indices, 1));
+    if indices.rank() != 1 {
+        return fail(Problem::Rank { operand: 1, needed: 1 });
+    }
+    let rows = attempt!(gather(x, indices));
+    if merged(updates, rows).is_none() {
+        return fail(Problem::Shape { operand: 2, needed: rows });
+    }
+    Ok(x)
 }
 
 /// `take_along(x, indices, axis)`: elements of `x` selected along an axis, with the shape of the indices.

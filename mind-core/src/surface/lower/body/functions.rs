@@ -1,6 +1,7 @@
 //! The functions of the language, lowered to Core IR.
 
 use super::lowering::{BodyLowering, LoweredOperand};
+use super::replacing::Put;
 use super::report::Spot;
 use crate::diag::{Code, Diag, Site};
 use crate::dim::{Dim, Overflow};
@@ -186,7 +187,7 @@ impl Operations for BodyLowering<'_> {
     }
 
     fn replaced(&mut self, part: ExprId, value: ExprId, expr: ExprId) -> Lowered<Value> {
-        self.with_part(part, self.values[value.index()].clone(), (value, expr))
+        self.with_part(part, (Put::Replace, self.values[value.index()].clone()), (value, expr))
     }
 
     fn extent_of(&mut self, given: &CallArguments, x: LoweredOperand, axis: i64) -> Lowered<Dim> {

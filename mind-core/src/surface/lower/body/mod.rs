@@ -26,6 +26,7 @@ use proc_macro2::Ident;
 
 use self::lowering::BodyLowering;
 use self::pullbacks::useless_pullback;
+use self::replacing::Put;
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::ir::ValueId;
 use crate::surface::ast::{BinaryOp, Body, Callee, ExprId, Node, NodeKind, Path, Template};
@@ -384,6 +385,7 @@ impl BodyLowering<'_> {
         // The value may have updated the target.
         let old = self.version(&place);
         let of_part = part.map(|part| self.read_again(part, &old)).transpose()?;
+        let put = part.map_or(Ok(Put::Replace), |part| self.put(part, op))?;
         let new = match op {
             None => self.values[value.index()].clone(),
             Some((op, operator)) => {
@@ -391,12 +393,16 @@ impl BodyLowering<'_> {
                 self.values.push(of_part.unwrap_or(old));
                 let updated = self.binary(op, operator, (expr, value), expr);
                 self.values.pop();
-                updated?
+                match (put, updated?) {
+                    (Put::Replace, updated) => updated,
+                    // The sum was made for its checks only.
+                    (Put::Add, _) => self.values[value.index()].clone(),
+                }
             }
         };
-        let site_of = if op.is_some() { expr } else { value };
+        let site_of = if op.is_some() && put == Put::Replace { expr } else { value };
         let new = match part {
-            Some(part) => self.with_part(part, new, (site_of, expr))?,
+            Some(part) => self.with_part(part, (put, new), (site_of, expr))?,
             None => self.coerce(&new, &place.structure, site_of, &format!("`{target}`"))?,
         };
         self.write(&place, new);

@@ -131,7 +131,8 @@ impl BodyLowering<'_> {
         self.emit(spot, Op::Rows(Rows::Gather), &[(table, of.1), (index, spot.expr())])
     }
 
-    fn index_tensor(&mut self, place: ExprId) -> Lowered<ValueId> {
+    /// The indices that a subscript holds. A list of numbers is a tensor of i64.
+    pub(super) fn index_tensor(&mut self, place: ExprId) -> Lowered<ValueId> {
         let dtype = matches!(self.values[place.index()], Value::Literal(_)).then_some(DType::I64);
         self.tensor(place, dtype)
     }

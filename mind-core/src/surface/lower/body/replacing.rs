@@ -4,16 +4,25 @@ use super::lowering::{BodyLowering, LoweredOperand};
 use super::records::ParameterPart;
 use super::report::Spot;
 use super::subscripts::{Indexed, Taken, slice_of};
-use crate::diag::{Code, Diag};
+use crate::diag::{Code, Diag, Site};
 use crate::dim::Dim;
 use crate::ir::{Arrange, Const, Op, Rows, ValueId};
 use crate::map::Map;
-use crate::surface::ast::{ExprId, NodeKind, Path, Subscript, SubscriptKind};
+use crate::surface::ast::{BinaryOp, ExprId, NodeKind, Path, Subscript, SubscriptKind};
 use crate::surface::lower::declarations::structure::Structure;
 use crate::surface::lower::values::expressions::Expressions;
 use crate::surface::lower::values::tensors::Tensors;
 use crate::surface::lower::values::{Binding, Lowered, Stop, Value};
 use crate::ty::{DType, Shape};
+
+/// What is done with the elements of a part.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Put {
+    /// They are replaced.
+    Replace,
+    /// New values are added to the rows that an index tensor picks, one after the other.
+    Add,
+}
 
 impl BodyLowering<'_> {
     /// The part of a parameter that a path names, if a part `w[i]` of it may be assigned to.
@@ -38,12 +47,35 @@ impl BodyLowering<'_> {
         Ok(self.values[part.index()].clone())
     }
 
-    /// The value that `part` is a part of, with the part replaced by `new`, which is the value of the expression
-    /// `value`. A tensor or a number is broadcast to the shape of the part.
+    /// What an assignment to a part by `w[i] = value` or by an operator does.
+    ///
+    /// Of equal indices of a tensor, a replacement leaves the last value. With an operator that would drop values, so
+    /// `w[i] += value` adds all of them, and other operators are errors.
+    pub(crate) fn put(&self, part: ExprId, op: Option<(BinaryOp, Site)>) -> Lowered<Put> {
+        let NodeKind::Subscript { subscripts, .. } = &self.body[part].kind else { return Ok(Put::Replace) };
+        let picks = subscripts.iter().any(|subscript| self.is_pick(subscript));
+        match op {
+            Some((BinaryOp::Map(Map::PLUS), _)) if picks => Ok(Put::Add),
+            Some((op, site)) if picks => {
+                let (symbol, text) = (op.symbol(), self.body.text(part));
+                let message = format!(
+                    "`{symbol}=`: {} has elements picked by a tensor, which may repeat",
+                    self.text(part)
+                );
+                let help =
+                    format!("write `{text} = {text} {symbol} …`, where of equal indices the last one counts");
+                Err(Diag::new(Code::E2001, site, message).help(help).into())
+            }
+            _ => Ok(Put::Replace),
+        }
+    }
+
+    /// The value that `part` is a part of, with the part replaced by `new`, or with `new` added. `new` is the value of
+    /// the expression `value`. A tensor or a number is broadcast to the shape of the part.
     pub(crate) fn with_part(
         &mut self,
         part: ExprId,
-        new: Value,
+        (put, new): (Put, Value),
         (value, expr): (ExprId, ExprId),
     ) -> Lowered<Value> {
         let body = self.body;
@@ -67,13 +99,22 @@ impl BodyLowering<'_> {
             Value::Struct(record) => (record.ty.counts().to_vec(), format!("a `{}`", record.ty)),
             _ => (self.builder.ty(leaves[0]).shape.to_vec(), self.builder.ty(leaves[0]).to_string()),
         };
-        let taken = self.taken_ranges(&Indexed { operand: (leaves[0], *base), axes, ty }, subscripts)?;
+        let of = Indexed { operand: (leaves[0], *base), axes, ty };
+        let taken = self.taken_ranges(&of, subscripts)?;
         self.check_replaceable(part, subscripts, &taken)?;
-        let spot = Spot::of(expr).label("replace");
+        let rows = self.rows_picked(part, &of, subscripts, &taken)?;
+        let spot = Spot::of(expr).label(if put == Put::Add { "+=" } else { "replace" });
         let mut replaced = Vec::new();
         for ((leaf, old), new) in leaves.into_iter().zip(old.leaves()).zip(new.leaves()) {
             let of_part = self.builder.ty(old).shape.clone();
-            replaced.push(self.leaf_with_part(&spot, (leaf, *base), &taken, (new, value), of_part)?);
+            let (whole, mut new) = ((leaf, *base), (new, value));
+            if self.builder.ty(new.0).shape != of_part {
+                new.0 = self.emit(&spot, Op::Arrange(Arrange::broadcast(of_part)), &[new])?;
+            }
+            replaced.push(match rows {
+                Some(place) => self.leaf_with_rows(&spot, whole, place, (put, new))?,
+                None => self.leaf_with_part(&spot, whole, &taken, new)?,
+            });
         }
         Ok(Value::rebuilt(&self.structure_of(&whole), &mut replaced.into_iter()))
     }
@@ -99,14 +140,6 @@ impl BodyLowering<'_> {
             Err(Stop::from(Diag::new(code, subscript.site, message).help(help)))
         };
         let is_new = |subscript: &&Subscript| matches!(subscript.kind, SubscriptKind::New);
-        if let Some(pick) = subscripts.iter().find(|subscript| self.is_pick(subscript)) {
-            return fault(
-                Code::E2001,
-                pick,
-                "picks elements by a tensor, and only consecutive elements can be replaced",
-                "write `num::scatter(x, i, u)`, which replaces those at the indices `i` along an axis",
-            );
-        }
         if let Some(new) = subscripts.iter().find(is_new) {
             return fault(
                 Code::E2001,
@@ -128,19 +161,69 @@ impl BodyLowering<'_> {
         }
     }
 
-    /// Emits a tensor with a part replaced by a value, which is broadcast to the shape of the part.
+    /// The tensor that picks rows along the first axis, if one does. Returns an error if a tensor picks others.
+    fn rows_picked(
+        &self,
+        part: ExprId,
+        of: &Indexed,
+        subscripts: &[Subscript],
+        taken: &[Taken],
+    ) -> Lowered<Option<ExprId>> {
+        let mut picks = subscripts.iter().filter(|subscript| self.is_pick(subscript));
+        let Some(pick) = picks.next() else { return Ok(None) };
+        let mut others = taken.iter().zip(&of.axes).skip(1);
+        let is_whole = |(taken, extent): (&Taken, &Dim)| !taken.is_index() && taken.is_whole(extent);
+        if let SubscriptKind::At(place) = pick.kind
+            && std::ptr::eq(pick, &subscripts[0])
+            && picks.next().is_none()
+            && others.all(is_whole)
+        {
+            return Ok(Some(place));
+        }
+        let text = self.text(part);
+        let message = format!(
+            "`replace`: {text} picks elements by a tensor, and it can pick only whole rows, as in `x[i]`"
+        );
+        let help = "write `num::scatter(x, i, u)`, which replaces those at the indices `i` along an axis";
+        Err(Diag::new(Code::E2001, pick.site, message).help(help).into())
+    }
+
+    /// Emits a tensor with the rows that an index tensor picks replaced, or added to.
+    fn leaf_with_rows(
+        &mut self,
+        spot: &Spot,
+        whole: LoweredOperand,
+        place: ExprId,
+        (put, (mut new, value)): (Put, LoweredOperand),
+    ) -> Lowered<ValueId> {
+        let shape = self.builder.ty(whole.0).shape.clone();
+        let mut indices = self.index_tensor(place)?;
+        let of_indices = self.builder.ty(indices).shape.clone();
+        if of_indices.rank() > 1 {
+            let count = of_indices.element_count();
+            let count = count.map_err(|overflow| self.overflow(overflow, self.body[place].site))?;
+            let flat = Shape::new(vec![count.clone()]);
+            let rows = [&count].into_iter().chain(&shape[1..]).cloned().collect();
+            indices = self.emit(spot, Op::Arrange(Arrange::reshape(flat)), &[(indices, place)])?;
+            new = self.emit(spot, Op::Arrange(Arrange::reshape(rows)), &[(new, value)])?;
+        }
+        let (indices, new) = ((indices, place), (new, value));
+        if put == Put::Replace {
+            return self.emit(spot, Op::Rows(Rows::Scatter), &[whole, indices, new]);
+        }
+        let sums = self.emit(spot, Op::Rows(Rows::sums(shape)), &[indices, new])?;
+        self.emit(spot, Op::Map(Map::PLUS), &[whole, (sums, value)])
+    }
+
+    /// Emits a tensor with a part replaced by a value of the shape of the part.
     fn leaf_with_part(
         &mut self,
         spot: &Spot,
         whole: LoweredOperand,
         taken: &[Taken],
         (mut new, value): LoweredOperand,
-        of_part: Shape,
     ) -> Lowered<ValueId> {
         let shape = self.builder.ty(whole.0).shape.clone();
-        if self.builder.ty(new).shape != of_part {
-            new = self.emit(spot, Op::Arrange(Arrange::broadcast(of_part)), &[(new, value)])?;
-        }
         let rest = shape[taken.len()..].iter().map(Taken::whole);
         let taken: Vec<Taken> = taken.iter().cloned().chain(rest).collect();
         let (_, dropped) = slice_of(taken.iter().cloned());
