@@ -23,6 +23,8 @@ use writer::Writer;
 const MOST_COMPUTED: usize = 4;
 /// The most sections of a tensor.
 const MOST: usize = 64;
+/// The most extents that are used to compare others, so that the work grows linearly with the number of operations.
+const MOST_EXTENTS: usize = 64;
 /// The least known number of elements of a tensor with sections. Smaller ones take less time than a step.
 pub(super) const LEAST_ELEMENTS: i64 = 256;
 
@@ -90,6 +92,7 @@ impl<'m> Order<'m> {
         let mut extents: Vec<&Dim> = dims.filter(|dim| dim.as_literal().is_none()).collect();
         extents.sort_unstable();
         extents.dedup();
+        extents.truncate(MOST_EXTENTS);
         Self { extents }
     }
 
