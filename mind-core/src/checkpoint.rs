@@ -55,8 +55,8 @@ fn run_once(builder: &mut Builder, module: Module, inputs: &[ValueId]) -> Result
     Ok(outputs)
 }
 
-/// Modules that compute the same as a module and whose derivatives keep fewer of its values, in the order in which they
-/// are to be tried. For each value of such a module, the value of `module` that it computes, if any.
+/// Modules with the results of `module` whose derivatives keep fewer of its values. They are to be tried in this order.
+/// Each comes with the origins of its values: the value of `module` that a value computes, if any.
 pub fn variants(module: &Module) -> impl Iterator<Item = (Module, Vec<Option<ValueId>>)> {
     /// The numbers of parts.
     const PARTS: [usize; 10] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32];
@@ -136,8 +136,8 @@ fn in_parts(module: &Module, count: usize) -> Option<(Module, Vec<Option<ValueId
     Some((builder.finish(outputs?), origins))
 }
 
-/// The module whose loops of known length at the top level keep some of their steps: about as many as are computed
-/// again at a time. `None` if there is no such loop without `checkpoint`.
+/// The module with `checkpoint` in its loops, about the square root of the number of steps. This excludes nested loops and
+/// those of unknown length. `None` if all others have `checkpoint` already.
 fn with_checkpointed_loops(module: &Module) -> Option<Module> {
     /// The fewest steps of such a loop.
     const FEWEST: i64 = 4;
@@ -151,7 +151,7 @@ fn with_checkpointed_loops(module: &Module) -> Option<Module> {
         let steps = counted.and_then(|at| module.ty(*inst.operands.get(at)?).shape[0].as_literal());
         if let Some(steps) = steps.filter(|steps| *steps >= FEWEST && scan.checkpoint == 0) {
             let root = (steps as f64).sqrt().ceil() as i64;
-            // Other numbers need operands that are padded to whole segments.
+            // A number that does not divide the steps needs padded operands.
             let divides = |kept: &i64| steps % kept == 0;
             scan.checkpoint = (root..2 * root).find(divides).unwrap_or(root);
             is_changed = true;
@@ -167,8 +167,8 @@ fn cuts(module: &Module, count: usize) -> Option<Vec<usize>> {
         return None;
     }
     let last_uses = last_uses(module);
-    // The bytes that are computed before each position, those of them that are read from there on, and whether a loop
-    // is before and one of its results behind.
+    // For each position: the bytes computed before it; the bytes of these that are read from it on; whether it is
+    // between a loop and one of its results.
     let mut computed = vec![0_u64; insts.len() + 1];
     let mut crossing = vec![0_i128; insts.len() + 1];
     let mut splits_results = vec![false; insts.len() + 1];

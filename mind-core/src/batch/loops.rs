@@ -142,7 +142,7 @@ impl BatchedParts {
     }
 }
 
-/// Which values of a module depend on the inputs that are marked. Each result of a loop in it is a value of its own.
+/// For each value of a module, whether it depends on a marked input. The results of a loop are told apart.
 fn dependents(module: &Module, inputs: &[bool]) -> Vec<bool> {
     let mut depends = inputs.to_vec();
     let mut results: BTreeMap<ValueId, Vec<bool>> = BTreeMap::new();

@@ -56,9 +56,9 @@ pub(super) fn assign(buffers: &mut [Buffer], steps: &[Step]) -> Vec<Arena> {
     arenas
 }
 
-/// The most bytes of temporaries that live at the same time, those of loops included, of which no plan with these steps
-/// can need fewer. With them the buffers that live then, except for those in loops, and their bytes, the largest first.
-/// `None` if the extents of `bindings` do not determine a size.
+/// The most bytes of temporaries that live at the same time, those of loops included. No plan with these steps can need
+/// fewer. Also returns the buffers outside of loops that live then, with their bytes, the largest first. `None` if the
+/// extents of `bindings` do not determine a size.
 pub(super) fn live_at_peak<'p>(plan: &'p Plan, bindings: &Bindings) -> Option<(u64, Vec<(u64, &'p Buffer)>)> {
     let allocations = allocations(&with_longest_strips(&plan.buffers, &plan.steps), &plan.steps);
     let mut sizes = Vec::with_capacity(allocations.len());
@@ -80,7 +80,7 @@ pub(super) fn live_at_peak<'p>(plan: &'p Plan, bindings: &Bindings) -> Option<(u
         let in_loop = in_loops.get(&at).copied().unwrap_or(0);
         living(at).map(|(_, bytes)| *bytes).fold(in_loop, u64::saturating_add)
     };
-    // Most bytes live at a position at which an allocation begins, or in a loop.
+    // The peak is where an allocation begins, or in a loop.
     let starts = allocations.iter().map(|allocation| allocation.life.0).chain(in_loops.keys().copied());
     let at = starts.rev().max_by_key(|at| bytes(*at)).unwrap_or(0);
     let mut largest: Vec<(u64, &Buffer)> = living(at)

@@ -1,12 +1,12 @@
 //! Sections of tensors along their first axis.
 //!
-//! A tensor may be joined from others, or hold another among zeros, as the cotangent of a slice does. An elementwise
-//! operation on it would first need all of its elements in memory. It is therefore computed section by section, from the
-//! joined tensors themselves and without the zeros. Sections of a result that is read as a whole are joined, and the
-//! planner lets the steps that compute them write to the joined tensor.
+//! A concatenation, and the cotangent of a slice (the cotangent of its result, placed among zeros), would be stored
+//! before an elementwise operation reads them. This pass computes the operation section by section instead: it reads the
+//! concatenated tensors themselves, and no zeros. If something reads the result as a whole, its sections are
+//! concatenated. The planner lets the steps that compute the sections write to that concatenation.
 //!
-//! -0.0 plus a zero that surrounds a part stays -0.0, and sums over the first axis are added section by section. All
-//! other bits are unchanged.
+//! The pass changes two things: -0.0 in a part stays -0.0, where adding 0.0 would give 0.0, and a sum over the first axis
+//! adds the sums of the sections. All other bits are unchanged.
 
 mod writer;
 
@@ -81,7 +81,7 @@ impl Sections {
     }
 }
 
-/// What is known of the order of dims: every extent of a value is at least 1.
+/// Proves that a dim is less than another, from the fact that every extent of a value is at least 1.
 struct Order<'m> {
     extents: Vec<&'m Dim>,
 }
@@ -104,7 +104,7 @@ impl<'m> Order<'m> {
         is_at_least(&difference, 1) || self.extents.iter().any(exceeds)
     }
 
-    /// The bounds of both, ascending.
+    /// Merges two ascending lists of bounds. `None` if their order is not known, or if there are too many.
     fn merged(&self, a: &[Dim], b: &[Dim]) -> Option<Vec<Dim>> {
         let (mut merged, mut a, mut b) = (Vec::new(), a.iter().peekable(), b.iter().peekable());
         while let Some((first, second)) = a.peek().zip(b.peek()) {
@@ -209,7 +209,7 @@ fn of(module: &Module, inst: &Inst, known: &[Option<Sections>], order: &Order<'_
     }
 }
 
-/// The sections of a function of values of which at least one has several.
+/// The sections of an elementwise operation. `None` if no operand has several.
 fn mapped(
     module: &Module,
     map: Map,
@@ -257,7 +257,7 @@ fn reads_product(module: &Module, inst: &Inst) -> bool {
     inst.operands.iter().any(|operand| matches!(module.inst(*operand).op, Op::Product(_) | Op::Window(_)))
 }
 
-/// Gives functions that only another function reads the sections of that one.
+/// Gives an elementwise operation the sections of its reader, if that is an elementwise operation and the only reader.
 fn refine(module: &Module, all: &mut [Option<Sections>]) {
     let mut readers: Vec<Vec<ValueId>> = vec![Vec::new(); module.insts().len()];
     for (value, inst) in module.iter() {

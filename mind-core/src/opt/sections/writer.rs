@@ -11,7 +11,7 @@ use crate::{
     ty::Shape,
 };
 
-/// The most functions in a row that are computed again for a section.
+/// The longest chain of cheap operations that is computed again for a section.
 const DEEPEST: usize = 3;
 
 /// A section of a value.

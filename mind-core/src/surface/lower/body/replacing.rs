@@ -47,7 +47,7 @@ impl BodyLowering<'_> {
         Ok(self.values[part.index()].clone())
     }
 
-    /// What an assignment to a part by `w[i] = value` or by an operator does.
+    /// The effect of an assignment to a part, by `w[i] = value` or by an operator.
     ///
     /// Of equal indices of a tensor, a replacement leaves the last value. With an operator that would drop values, so
     /// `w[i] += value` adds all of them, and other operators are errors.
