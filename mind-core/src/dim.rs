@@ -10,11 +10,13 @@
 
 mod display;
 mod limits;
+mod order;
 mod terms;
 
 use std::{cmp::Ordering, collections::BTreeMap, sync::Arc};
 
 use limits::{Measure, PRODUCTS, TERMS, within};
+pub(crate) use order::Order;
 use terms::{Monomial, divide_factors, order};
 
 /// An extent, or a quantity computed from extents.

@@ -3,6 +3,7 @@
 mod algebra;
 mod columns;
 mod results;
+mod rewritten;
 mod sections;
 mod segments;
 mod single_steps;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::segments::within_limits;
+use super::rewritten::{ModuleWriter, Rewritten, within_limits};
 use crate::{
     build::Builder,
     dim::{Bindings, Dim},
@@ -17,29 +17,39 @@ use crate::{
 /// `None` if no loop is.
 pub(super) fn inlined(module: &Module) -> Option<(Module, Vec<ValueId>)> {
     module.iter().find_map(|(_, inst)| single_step(module, inst))?;
-    let mut builder = Builder::new();
-    let (mut values, mut origins) = (Vec::<ValueId>::with_capacity(module.insts().len()), Vec::new());
-    let mut results: BTreeMap<ValueId, Vec<ValueId>> = BTreeMap::new();
-    for (value, inst) in module.iter() {
-        let operands: Vec<ValueId> = inst.operands.iter().map(|operand| values[operand.index()]).collect();
-        let further = inst.op.as_further_result().zip(inst.operands.first());
-        let further = further.and_then(|(position, of)| results.get(of).map(|results| results[position]));
-        values.push(if let Some(result) = further {
+    Writer { rewritten: Rewritten::new(module), results: BTreeMap::new() }.finish()
+}
+
+/// Builds the module without loops of one step.
+struct Writer<'m> {
+    rewritten: Rewritten<'m>,
+    /// For each inlined loop, its results.
+    results: BTreeMap<ValueId, Vec<ValueId>>,
+}
+
+impl<'m> ModuleWriter<'m> for Writer<'m> {
+    fn rewritten(&mut self) -> &mut Rewritten<'m> {
+        &mut self.rewritten
+    }
+
+    fn write(&mut self, value: ValueId, inst: &Inst) -> Option<()> {
+        let module = self.rewritten.module;
+        let further = module.place_of(value).and_then(|(of, at)| Some(self.results.get(&of)?[at]));
+        let made = if let Some(result) = further {
             result
-        } else if let Some(name) = inst.op.input_name() {
-            within_limits(builder.input(name.clone(), inst.ty.clone()))?
         } else if let Some(scan) = single_step(module, inst) {
-            let made = step(&mut builder, scan, &operands)?;
-            let first = made[0];
-            results.insert(value, made);
+            let operands = inst.operands.iter().map(|operand| self.whole(*operand));
+            let operands: Vec<ValueId> = operands.collect::<Option<_>>()?;
+            let results = step(&mut self.rewritten.builder, scan, &operands)?;
+            let first = results[0];
+            self.results.insert(value, results);
             first
         } else {
-            within_limits(builder.push(inst.op.clone(), &operands))?
-        });
-        origins.resize(builder.insts().len(), value);
+            self.copied(inst)?
+        };
+        self.rewritten.wholes[value.index()] = Some(made);
+        Some(())
     }
-    let outputs: Vec<ValueId> = module.outputs().iter().map(|output| values[output.index()]).collect();
-    Some((builder.finish(outputs), origins))
 }
 
 /// The loop of an instruction, if it has one step and may be inlined. A loop with a `checkpoint` of several steps stays

@@ -21,6 +21,7 @@ use crate::{
     ty::Type,
 };
 
+use super::rewritten::ModuleWriter;
 use writer::Writer;
 
 /// The most columns of a tensor.
@@ -42,11 +43,7 @@ pub(super) fn split(module: &Module) -> Option<(Module, Vec<ValueId>)> {
     if !is_split.contains(&true) {
         return None;
     }
-    let mut writer = Writer::new(module, &is_split);
-    for (value, inst) in module.iter() {
-        writer.write(value, inst)?;
-    }
-    writer.finish()
+    Writer::new(module, &is_split).finish()
 }
 
 /// A type as a batch of small tensors: its axes in front are those of the batch, the others those of each tensor.

@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 
 use super::{Batch, grid::Grid, reads, small, taken};
 use crate::{
-    build::Builder,
     dim::Dim,
     ir::{Arrange, Inst, Join, Made, Module, Op, Part, Reduction, Slice, ValueId},
     map::{Map, ShapeRule},
     ops::{Motion, position},
-    opt::segments::within_limits,
+    opt::rewritten::{ModuleWriter, Rewritten},
     reduce,
     ty::{Shape, Type},
 };
@@ -19,14 +18,9 @@ type Columns = Grid<ValueId>;
 
 /// Builds the module in columns.
 pub(super) struct Writer<'m> {
-    module: &'m Module,
+    rewritten: Rewritten<'m>,
     /// For each value of the module, whether it is computed in columns.
     is_split: &'m [bool],
-    builder: Builder,
-    origins: Vec<ValueId>,
-    /// For each value of the module, its value in the new module. Those in columns have one once something reads them
-    /// whole.
-    wholes: Vec<Option<ValueId>>,
     /// For each value of the module, whether it is made of positions and numbers alone.
     is_known: Vec<bool>,
     /// The columns of values, as the number of their last axes that are those of small tensors.
@@ -35,67 +29,22 @@ pub(super) struct Writer<'m> {
 
 impl<'m> Writer<'m> {
     pub(super) fn new(module: &'m Module, is_split: &'m [bool]) -> Self {
-        Self {
-            module,
-            is_split,
-            builder: Builder::new(),
-            origins: Vec::new(),
-            wholes: vec![None; module.insts().len()],
-            is_known: vec![false; module.insts().len()],
-            columns: BTreeMap::new(),
-        }
-    }
-
-    /// The new module, and the origins of its values.
-    pub(super) fn finish(mut self) -> Option<(Module, Vec<ValueId>)> {
-        let mut outputs = Vec::new();
-        for output in self.module.outputs() {
-            outputs.push(self.whole(*output)?);
-            self.origins.resize(self.builder.insts().len(), *output);
-        }
-        Some((self.builder.finish(outputs), self.origins))
-    }
-
-    /// Writes an instruction.
-    pub(super) fn write(&mut self, value: ValueId, inst: &Inst) -> Option<()> {
-        if self.is_split[value.index()] {
-            let columns = self.split(inst)?;
-            self.columns.insert((value, columns.shape.len()), columns);
-        } else {
-            let made = match inst.op.input_name() {
-                Some(name) => within_limits(self.builder.input(name.clone(), inst.ty.clone()))?,
-                None => {
-                    let operands = inst.operands.iter().map(|operand| self.whole(*operand));
-                    let operands: Vec<ValueId> = operands.collect::<Option<_>>()?;
-                    within_limits(self.builder.push(inst.op.clone(), &operands))?
-                }
-            };
-            self.wholes[value.index()] = Some(made);
-            if let Some(columns) = self.known(value, inst) {
-                self.is_known[value.index()] = true;
-                self.columns.insert((value, columns.shape.len()), columns);
-            }
-        }
-        self.origins.resize(self.builder.insts().len(), value);
-        Some(())
+        let is_known = vec![false; module.insts().len()];
+        Self { rewritten: Rewritten::new(module), is_split, is_known, columns: BTreeMap::new() }
     }
 
     /// The number of axes of the batch of a value in columns. A reduction over the batch has none.
     fn batch_axes(&self, value: ValueId) -> usize {
-        let inst = &self.module.insts()[value.index()];
+        let inst = &self.rewritten.module.insts()[value.index()];
         match &inst.op {
             Op::Reduce(_, reduction) if reduction.positions(1).contains(&0) => 0,
             _ => Batch::of(&inst.ty).map_or(0, |batch| batch.axes.len()),
         }
     }
 
-    fn push(&mut self, op: Op, operands: &[ValueId]) -> Option<ValueId> {
-        within_limits(self.builder.push(op, operands))
-    }
-
     /// The instruction on columns.
     fn split(&mut self, inst: &Inst) -> Option<Columns> {
-        let reads = reads(self.module, inst)?;
+        let reads = reads(self.rewritten.module, inst)?;
         let operands = inst.operands.iter().zip(reads);
         let operands: Vec<Columns> =
             operands.map(|(operand, own)| self.read(*operand, own)).collect::<Option<_>>()?;
@@ -116,15 +65,15 @@ impl<'m> Writer<'m> {
                 chosen(&shape, |index| first.at((0..index.len()).map(|axis| from(index, axis))))
             }
             (Some(Motion::Order), _) => {
-                let before = Batch::of(self.module.ty(inst.operands[0]))?.axes;
+                let before = Batch::of(self.rewritten.module.ty(inst.operands[0]))?.axes;
                 let (before, after) = (Shape::from_slice(before), Shape::from_slice(batch));
                 let columns = first.clone().reshaped(shape);
                 if before == after {
                     return Some(columns);
                 }
                 let cells = columns.cells.into_iter().map(|cell| {
-                    let cell = self.broadcast(cell, &before)?;
-                    self.push(Op::Arrange(Arrange::reshape(after.clone())), &[cell])
+                    let cell = self.rewritten.broadcast(cell, &before)?;
+                    self.rewritten.push(Op::Arrange(Arrange::reshape(after.clone())), &[cell])
                 });
                 Some(Grid { cells: cells.collect::<Option<_>>()?, ..columns })
             }
@@ -134,7 +83,7 @@ impl<'m> Writer<'m> {
             }
             (Some(Motion::Put(slice)), _) => {
                 let axes = axes(slice, batch.len())?;
-                let zero = self.builder.constant(inst.ty.dtype, 0.0);
+                let zero = self.rewritten.builder.constant(inst.ty.dtype, 0.0);
                 chosen(&shape, |index| {
                     let own = index.iter().zip(&axes).map(|(at, taken)| taken.iter().position(|to| to == at));
                     own.collect::<Option<Vec<usize>>>().map_or(zero, |own| first.at(own))
@@ -166,9 +115,9 @@ impl<'m> Writer<'m> {
         if lhs.shape.len() == 1 {
             // The batch ends with the axis of the rows, along which matrices are equal.
             for cell in &mut rhs.cells {
-                let axes = &self.builder.ty(*cell).shape;
+                let axes = &self.rewritten.builder.ty(*cell).shape;
                 let axes = axes.iter().cloned().chain([Dim::ONE]).collect();
-                *cell = self.push(Op::Arrange(Arrange::reshape(axes)), &[*cell])?;
+                *cell = self.rewritten.push(Op::Arrange(Arrange::reshape(axes)), &[*cell])?;
             }
         }
         Grid::tabulate(shape, |index| {
@@ -176,7 +125,7 @@ impl<'m> Writer<'m> {
             let mut terms = Vec::with_capacity(inner);
             for at in 0..inner {
                 let [a, b] = [lhs.at(row.iter().copied().chain([at])), rhs.at([at, *column])];
-                terms.push(self.push(Op::Map(Map::TIMES), &[a, b]).ok_or(())?);
+                terms.push(self.rewritten.push(Op::Map(Map::TIMES), &[a, b]).ok_or(())?);
             }
             self.combined(Map::PLUS, &terms).ok_or(())
         })
@@ -190,12 +139,12 @@ impl<'m> Writer<'m> {
         operand: &Columns,
         inst: &Inst,
     ) -> Option<Columns> {
-        let batch = Batch::of(self.module.ty(inst.operands[0]))?.axes;
+        let batch = Batch::of(self.rewritten.module.ty(inst.operands[0]))?.axes;
         if reduction.positions(1).contains(&0) {
             let batch = Shape::from_slice(batch);
             return Grid::tabulate(&operand.shape, |index| {
-                let column = self.broadcast(operand.at(index.iter().copied()), &batch).ok_or(())?;
-                self.push(inst.op.clone(), &[column]).ok_or(())
+                let column = self.rewritten.broadcast(operand.at(index.iter().copied()), &batch).ok_or(())?;
+                self.rewritten.push(inst.op.clone(), &[column]).ok_or(())
             })
             .ok();
         }
@@ -216,8 +165,8 @@ impl<'m> Writer<'m> {
             if !row.divides {
                 return Ok(combined);
             }
-            let count = self.builder.constant(inst.ty.dtype, cells.cells.len() as f64);
-            self.push(Op::Map(Map::RATIO), &[combined, count]).ok_or(())
+            let count = self.rewritten.builder.constant(inst.ty.dtype, cells.cells.len() as f64);
+            self.rewritten.push(Op::Map(Map::RATIO), &[combined, count]).ok_or(())
         });
         Some(columns.ok()?.reshaped(Batch::of(&inst.ty)?.shape))
     }
@@ -229,7 +178,7 @@ impl<'m> Writer<'m> {
         }
         let (front, back) = values.split_at(values.len().div_ceil(2));
         let operands = [self.combined(combine, front)?, self.combined(combine, back)?];
-        self.push(Op::Map(combine), &operands)
+        self.rewritten.push(Op::Map(combine), &operands)
     }
 
     /// The columns of a value whose last `own` axes are those of small tensors.
@@ -237,7 +186,7 @@ impl<'m> Writer<'m> {
         if let Some(columns) = self.columns.get(&(value, own)) {
             return Some(columns.clone());
         }
-        let ty = self.module.ty(value).clone();
+        let ty = self.rewritten.module.ty(value).clone();
         let whole = self.whole(value)?;
         let columns = self.columns_of(whole, &ty, own)?;
         self.columns.insert((value, own), columns.clone());
@@ -253,14 +202,14 @@ impl<'m> Writer<'m> {
         Grid::tabulate(&small(shape)?, |index| {
             let at = index.iter().map(|at| Dim::literal(*at as i64));
             if batch.is_empty() {
-                return self.push(Op::Part(Part::element(at.collect())), &[whole]).ok_or(());
+                return self.rewritten.push(Op::Part(Part::element(at.collect())), &[whole]).ok_or(());
             }
             let starts = batch.iter().map(|_| Dim::ZERO).chain(at).collect();
             let ends = index.iter().map(|at| Dim::literal(*at as i64 + 1));
             let ends = batch.iter().cloned().chain(ends).collect();
             let slice = Slice { starts, ends, steps: vec![1; ty.rank()] };
-            let column = self.push(slice.into(), &[whole]).ok_or(())?;
-            self.push(Op::Arrange(Arrange::reshape(Shape::from_slice(batch))), &[column]).ok_or(())
+            let column = self.rewritten.push(slice.into(), &[whole]).ok_or(())?;
+            self.rewritten.push(Op::Arrange(Arrange::reshape(Shape::from_slice(batch))), &[column]).ok_or(())
         })
         .ok()
     }
@@ -271,13 +220,16 @@ impl<'m> Writer<'m> {
         let shape = small(&inst.ty.shape)?;
         let operands = inst.operands.iter().map(|operand| {
             let is_known = self.is_known[operand.index()];
-            self.columns.get(&(*operand, self.module.ty(*operand).rank())).filter(|_| is_known).cloned()
+            self.columns
+                .get(&(*operand, self.rewritten.module.ty(*operand).rank()))
+                .filter(|_| is_known)
+                .cloned()
         });
         let operands: Vec<Columns> = operands.collect::<Option<_>>()?;
         match &inst.op {
             Op::Const(_) if shape.is_empty() => Some(Grid { shape, cells: vec![self.whole(value)?] }),
             Op::Made(Made::Iota { axis, .. }) => Grid::tabulate(&shape, |index| {
-                Ok::<_, ()>(self.builder.constant(inst.ty.dtype, index[position(*axis)] as f64))
+                Ok::<_, ()>(self.rewritten.builder.constant(inst.ty.dtype, index[position(*axis)] as f64))
             })
             .ok(),
             Op::Map(map) => self.mapped(*map, &operands, &shape, &[]),
@@ -297,51 +249,59 @@ impl<'m> Writer<'m> {
             let mut cells: Vec<ValueId> =
                 operands.iter().map(|operand| operand.at_broadcast(index)).collect();
             for cell in cells.iter_mut().filter(|_| is_equal) {
-                *cell = self.broadcast(*cell, &batch).ok_or(())?;
+                *cell = self.rewritten.broadcast(*cell, &batch).ok_or(())?;
             }
-            self.push(Op::Map(map), &cells).ok_or(())
+            self.rewritten.push(Op::Map(map), &cells).ok_or(())
         })
         .ok()
     }
 
-    fn broadcast(&mut self, cell: ValueId, shape: &Shape) -> Option<ValueId> {
-        match self.builder.ty(cell).shape == *shape {
-            true => Some(cell),
-            false => self.push(Op::Arrange(Arrange::broadcast(shape.clone())), &[cell]),
-        }
-    }
-
-    /// The value in the new module.
-    fn whole(&mut self, value: ValueId) -> Option<ValueId> {
-        if let Some(whole) = self.wholes[value.index()] {
-            return Some(whole);
-        }
-        let ty = self.module.ty(value).clone();
-        let batch = self.batch_axes(value);
-        let columns = self.columns.get(&(value, ty.rank() - batch))?.clone();
-        let whole = self.joined(&columns.cells, &ty, batch)?;
-        self.wholes[value.index()] = Some(whole);
-        Some(whole)
-    }
-
     /// Columns joined to a tensor of this type, whose first `batch` axes are those of the batch.
-    fn joined(&mut self, columns: &[ValueId], ty: &Type, batch: usize) -> Option<ValueId> {
+    fn concatenated(&mut self, columns: &[ValueId], ty: &Type, batch: usize) -> Option<ValueId> {
         let axes = &ty.shape[..batch];
         let column: Shape = axes.iter().cloned().chain([Dim::ONE]).collect();
         let axes = Shape::from_slice(axes);
         let mut parts = Vec::with_capacity(columns.len());
         for cell in columns {
-            let cell = self.broadcast(*cell, &axes)?;
-            parts.push(self.push(Op::Arrange(Arrange::reshape(column.clone())), &[cell])?);
+            let cell = self.rewritten.broadcast(*cell, &axes)?;
+            parts.push(self.rewritten.push(Op::Arrange(Arrange::reshape(column.clone())), &[cell])?);
         }
         let joined = match &parts[..] {
             [part] => *part,
-            _ => self.push(Op::Join(Join::Concat { axis: batch as i64 }), &parts)?,
+            _ => self.rewritten.push(Op::Join(Join::Concat { axis: batch as i64 }), &parts)?,
         };
-        match self.builder.ty(joined).shape == ty.shape {
+        match self.rewritten.builder.ty(joined).shape == ty.shape {
             true => Some(joined),
-            false => self.push(Op::Arrange(Arrange::reshape(ty.shape.clone())), &[joined]),
+            false => self.rewritten.push(Op::Arrange(Arrange::reshape(ty.shape.clone())), &[joined]),
         }
+    }
+}
+
+impl<'m> ModuleWriter<'m> for Writer<'m> {
+    fn rewritten(&mut self) -> &mut Rewritten<'m> {
+        &mut self.rewritten
+    }
+
+    fn write(&mut self, value: ValueId, inst: &Inst) -> Option<()> {
+        if self.is_split[value.index()] {
+            let columns = self.split(inst)?;
+            self.columns.insert((value, columns.shape.len()), columns);
+            return Some(());
+        }
+        let made = self.copied(inst)?;
+        self.rewritten.wholes[value.index()] = Some(made);
+        if let Some(columns) = self.known(value, inst) {
+            self.is_known[value.index()] = true;
+            self.columns.insert((value, columns.shape.len()), columns);
+        }
+        Some(())
+    }
+
+    fn assembled(&mut self, value: ValueId) -> Option<ValueId> {
+        let ty = self.rewritten.module.ty(value).clone();
+        let batch = self.batch_axes(value);
+        let columns = self.columns.get(&(value, ty.rank() - batch))?.clone();
+        self.concatenated(&columns.cells, &ty, batch)
     }
 }
 

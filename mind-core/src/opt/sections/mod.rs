@@ -11,20 +11,19 @@
 mod writer;
 
 use crate::{
-    dim::Dim,
+    dim::{Dim, Order},
     ir::{Inst, Join, Module, Op, Slice, ValueId},
     map::Map,
     ops::{Motion, position},
 };
 
+use super::rewritten::ModuleWriter;
 use writer::Writer;
 
 /// The most sections in which an operation computes elements, since each may be a step.
 const MOST_COMPUTED: usize = 4;
 /// The most sections of a tensor.
 const MOST: usize = 64;
-/// The most extents that are used to compare others, so that the work grows linearly with the number of operations.
-const MOST_EXTENTS: usize = 64;
 /// The least known number of elements of a tensor with sections. Smaller ones take less time than a step.
 pub(super) const LEAST_ELEMENTS: i64 = 256;
 
@@ -32,11 +31,7 @@ pub(super) const LEAST_ELEMENTS: i64 = 256;
 /// no operation on `least_elements` has sections.
 pub(super) fn split(module: &Module, least_elements: i64) -> Option<(Module, Vec<ValueId>)> {
     let sections = all(module, least_elements)?;
-    let mut writer = Writer::new(module, &sections);
-    for (value, inst) in module.iter() {
-        writer.write(value, inst)?;
-    }
-    writer.finish()
+    Writer::new(module, &sections).finish()
 }
 
 /// The sections of a tensor.
@@ -81,50 +76,6 @@ impl Sections {
     }
 }
 
-/// Proves that a dim is less than another, from the fact that every extent of a value is at least 1.
-struct Order<'m> {
-    extents: Vec<&'m Dim>,
-}
-
-impl<'m> Order<'m> {
-    fn of(module: &'m Module) -> Self {
-        let dims = module.insts().iter().flat_map(|inst| inst.ty.shape.iter());
-        let mut extents: Vec<&Dim> = dims.filter(|dim| dim.as_literal().is_none()).collect();
-        extents.sort_unstable();
-        extents.dedup();
-        extents.truncate(MOST_EXTENTS);
-        Self { extents }
-    }
-
-    /// Whether a dim is provably less than another.
-    fn is_less(&self, low: &Dim, high: &Dim) -> bool {
-        let Ok(difference) = high.sub(low) else { return false };
-        let is_at_least = |dim: &Dim, least: i64| dim.lower_bound().is_some_and(|bound| bound >= least);
-        let exceeds = |extent: &&Dim| difference.sub(extent).is_ok_and(|rest| is_at_least(&rest, 0));
-        is_at_least(&difference, 1) || self.extents.iter().any(exceeds)
-    }
-
-    /// Merges two ascending lists of bounds. `None` if their order is not known, or if there are too many.
-    fn merged(&self, a: &[Dim], b: &[Dim]) -> Option<Vec<Dim>> {
-        let (mut merged, mut a, mut b) = (Vec::new(), a.iter().peekable(), b.iter().peekable());
-        while let Some((first, second)) = a.peek().zip(b.peek()) {
-            let is_equal = first == second;
-            if is_equal || self.is_less(first, second) {
-                merged.extend(a.next().cloned());
-                if is_equal {
-                    b.next();
-                }
-            } else if self.is_less(second, first) {
-                merged.extend(b.next().cloned());
-            } else {
-                return None;
-            }
-        }
-        merged.extend(a.chain(b).cloned());
-        (merged.len() <= MOST + 1).then_some(merged)
-    }
-}
-
 /// The sections of each value; `None` if no operation gains by them.
 fn all(module: &Module, least_elements: i64) -> Option<Vec<Option<Sections>>> {
     let is_source = |inst: &Inst| {
@@ -136,7 +87,7 @@ fn all(module: &Module, least_elements: i64) -> Option<Vec<Option<Sections>>> {
     if !module.insts().iter().any(is_source) {
         return None;
     }
-    let order = Order::of(module);
+    let order = Order::among(module.insts().iter().flat_map(|inst| inst.ty.shape.iter()));
     let mut all: Vec<Option<Sections>> = Vec::with_capacity(module.insts().len());
     for (_, inst) in module.iter() {
         let count = inst.ty.shape.element_count().ok().and_then(|count| count.as_literal());
@@ -209,6 +160,26 @@ fn of(module: &Module, inst: &Inst, known: &[Option<Sections>], order: &Order<'_
     }
 }
 
+/// Merges two ascending lists of bounds. `None` if their order is not known, or if there are too many.
+fn merged(order: &Order<'_>, a: &[Dim], b: &[Dim]) -> Option<Vec<Dim>> {
+    let (mut merged, mut a, mut b) = (Vec::new(), a.iter().peekable(), b.iter().peekable());
+    while let Some((first, second)) = a.peek().zip(b.peek()) {
+        let is_equal = first == second;
+        if is_equal || order.is_less(first, second) {
+            merged.extend(a.next().cloned());
+            if is_equal {
+                b.next();
+            }
+        } else if order.is_less(second, first) {
+            merged.extend(b.next().cloned());
+        } else {
+            return None;
+        }
+    }
+    merged.extend(a.chain(b).cloned());
+    (merged.len() <= MOST + 1).then_some(merged)
+}
+
 /// The sections of an elementwise operation. `None` if no operand has several.
 fn mapped(
     module: &Module,
@@ -226,7 +197,7 @@ fn mapped(
     }
     let mut bounds = whole().bounds;
     for sections in &along {
-        bounds = order.merged(&bounds, &sections.bounds)?;
+        bounds = merged(order, &bounds, &sections.bounds)?;
     }
     let operands: Vec<Sections> = along.iter().map(|sections| sections.refined(&bounds)).collect();
     let sections = 0..bounds.len() - 1;

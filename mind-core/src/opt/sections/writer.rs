@@ -2,12 +2,11 @@
 
 use super::{MOST_COMPUTED, Sections, is_along};
 use crate::{
-    build::Builder,
     dim::Dim,
-    ir::{Arrange, Inst, Join, Module, Op, Reduction, Slice, ValueId},
+    ir::{Inst, Join, Module, Op, Slice, ValueId},
     map::{Map, ShapeRule},
     ops::Motion,
-    opt::segments::within_limits,
+    opt::rewritten::{ModuleWriter, Rewritten},
     ty::Shape,
 };
 
@@ -23,72 +22,17 @@ enum Section {
 
 /// Builds the module with operations by section.
 pub(super) struct Writer<'m> {
-    module: &'m Module,
+    rewritten: Rewritten<'m>,
     /// The sections of each value of the module, if it has any.
     sections: &'m [Option<Sections>],
-    builder: Builder,
-    origins: Vec<ValueId>,
-    /// For each value of the module, its value in the new module. Those with sections have one once something reads
-    /// them whole.
-    wholes: Vec<Option<ValueId>>,
     /// For each value of the module with sections, its sections in the new module.
     written: Vec<Vec<Section>>,
 }
 
 impl<'m> Writer<'m> {
     pub(super) fn new(module: &'m Module, sections: &'m [Option<Sections>]) -> Self {
-        let count = module.insts().len();
-        Self {
-            module,
-            sections,
-            builder: Builder::new(),
-            origins: Vec::new(),
-            wholes: vec![None; count],
-            written: vec![Vec::new(); count],
-        }
-    }
-
-    /// The new module, and the origins of its values.
-    pub(super) fn finish(mut self) -> Option<(Module, Vec<ValueId>)> {
-        let mut outputs = Vec::new();
-        for output in self.module.outputs() {
-            outputs.push(self.whole(*output)?);
-            self.origins.resize(self.builder.insts().len(), *output);
-        }
-        Some((self.builder.finish(outputs), self.origins))
-    }
-
-    /// Writes an instruction.
-    pub(super) fn write(&mut self, value: ValueId, inst: &Inst) -> Option<()> {
-        if let Some(sections) = &self.sections[value.index()] {
-            self.written[value.index()] = self.by_section(inst, sections)?;
-        } else {
-            let made = match (&inst.op, inst.op.input_name()) {
-                (_, Some(name)) => within_limits(self.builder.input(name.clone(), inst.ty.clone()))?,
-                (Op::Reduce(reduce, reduction), None) => match self.reduced(inst, reduction)? {
-                    Some(parts) if reduce.row().monoid.combine == Map::PLUS && !reduce.row().divides => {
-                        let sum = |sum, part| self.push(Op::Map(Map::PLUS), &[sum, part]);
-                        let (first, others) = parts.split_first()?;
-                        others.iter().copied().try_fold(*first, sum)?
-                    }
-                    _ => self.copy(inst)?,
-                },
-                (_, None) => self.copy(inst)?,
-            };
-            self.wholes[value.index()] = Some(made);
-        }
-        self.origins.resize(self.builder.insts().len(), value);
-        Some(())
-    }
-
-    fn push(&mut self, op: Op, operands: &[ValueId]) -> Option<ValueId> {
-        within_limits(self.builder.push(op, operands))
-    }
-
-    fn copy(&mut self, inst: &Inst) -> Option<ValueId> {
-        let operands = inst.operands.iter().map(|operand| self.whole(*operand));
-        let operands: Vec<ValueId> = operands.collect::<Option<_>>()?;
-        self.push(inst.op.clone(), &operands)
+        let written = vec![Vec::new(); module.insts().len()];
+        Self { rewritten: Rewritten::new(module), sections, written }
     }
 
     fn by_section(&mut self, inst: &Inst, sections: &Sections) -> Option<Vec<Section>> {
@@ -115,8 +59,12 @@ impl<'m> Writer<'m> {
                     };
                     let mut slice = slice.clone();
                     (slice.starts[0], slice.ends[0]) = (Dim::ZERO, extent);
-                    let is_whole = slice.is_whole(&self.builder.ty(value).shape);
-                    Some(Section::Value(if is_whole { value } else { self.push(slice.into(), &[value])? }))
+                    let is_whole = slice.is_whole(&self.rewritten.builder.ty(value).shape);
+                    Some(Section::Value(if is_whole {
+                        value
+                    } else {
+                        self.rewritten.push(slice.into(), &[value])?
+                    }))
                 };
                 bounds.enumerate().map(of).collect()
             }
@@ -133,7 +81,7 @@ impl<'m> Writer<'m> {
                     let mut operands = Vec::new();
                     for (operand, around) in inst.operands.iter().zip(&around) {
                         operands.push(match around {
-                            _ if !is_along(self.module, *operand, inst) => {
+                            _ if !is_along(self.rewritten.module, *operand, inst) => {
                                 Section::Value(self.whole(*operand)?)
                             }
                             Some(around) => {
@@ -165,7 +113,7 @@ impl<'m> Writer<'m> {
             });
             match terms.collect::<Vec<_>>()[..] {
                 [] => return Some(Section::Zeros),
-                [(1, value)] => return self.broadcast(value, &shape).map(Section::Value),
+                [(1, value)] => return self.rewritten.broadcast(value, &shape).map(Section::Value),
                 _ => {}
             }
         }
@@ -174,37 +122,32 @@ impl<'m> Writer<'m> {
         for (section, operand) in operands.into_iter().zip(inst.operands.iter()) {
             let value = match section {
                 Section::Value(value) => value,
-                Section::Zeros => self.builder.constant(self.module.ty(*operand).dtype, 0.0),
+                Section::Zeros => {
+                    self.rewritten.builder.constant(self.rewritten.module.ty(*operand).dtype, 0.0)
+                }
             };
-            values.push(if is_equal { self.broadcast(value, &shape)? } else { value });
+            values.push(if is_equal { self.rewritten.broadcast(value, &shape)? } else { value });
         }
-        let result = self.push(Op::Map(map), &values)?;
-        self.broadcast(result, &shape).map(Section::Value)
+        let result = self.rewritten.push(Op::Map(map), &values)?;
+        self.rewritten.broadcast(result, &shape).map(Section::Value)
     }
 
-    /// The sums of the sections of an operand, without those of zeros. `None` if it has no sections, too many, or none
-    /// with other elements.
-    fn reduced(&mut self, inst: &Inst, reduction: &Reduction) -> Option<Option<Vec<ValueId>>> {
-        let operand = *inst.operands.first()?;
-        let Some(sections) = &self.sections[operand.index()] else { return Some(None) };
-        let is_over_first = reduction.positions(self.module.ty(operand).rank()).contains(&0);
-        if !is_over_first || !(1..=MOST_COMPUTED).contains(&sections.computed()) {
-            return Some(None);
+    /// The sections of the operand of a sum over the first axis, without those of zeros. None if the sum is computed from
+    /// the operand as a whole.
+    fn summands(&self, inst: &Inst) -> Vec<ValueId> {
+        let Op::Reduce(reduce, reduction) = &inst.op else { return Vec::new() };
+        let (operand, row) = (inst.operands[0], reduce.row());
+        let is_sum = row.monoid.combine == Map::PLUS && !row.divides;
+        let is_over_first = reduction.positions(self.rewritten.module.ty(operand).rank()).contains(&0);
+        let has_few = |sections: &Sections| sections.computed() <= MOST_COMPUTED;
+        if !is_sum || !is_over_first || !self.sections[operand.index()].as_ref().is_some_and(has_few) {
+            return Vec::new();
         }
-        let mut parts = Vec::new();
-        for section in self.written[operand.index()].clone() {
-            if let Section::Value(value) = section {
-                parts.push(self.push(inst.op.clone(), &[value])?);
-            }
-        }
-        Some(Some(parts))
-    }
-
-    fn broadcast(&mut self, value: ValueId, shape: &Shape) -> Option<ValueId> {
-        match self.builder.ty(value).shape == *shape {
-            true => Some(value),
-            false => self.push(Op::Arrange(Arrange::broadcast(shape.clone())), &[value]),
-        }
+        let value = |section: &Section| match section {
+            Section::Zeros => None,
+            Section::Value(value) => Some(*value),
+        };
+        self.written[operand.index()].iter().filter_map(value).collect()
     }
 
     /// The bounds of the sections of a value that has sections.
@@ -227,7 +170,7 @@ impl<'m> Writer<'m> {
     }
 
     fn taken_through(&mut self, of: ValueId, from: &Dim, extent: &Dim, depth: usize) -> Option<ValueId> {
-        let inst = self.builder.inst(of).clone();
+        let inst = self.rewritten.builder.inst(of).clone();
         let shape = &inst.ty.shape;
         let end = from.add(extent).ok()?;
         let starts = [from.clone()].into_iter().chain(shape[1..].iter().map(|_| Dim::ZERO)).collect();
@@ -240,51 +183,67 @@ impl<'m> Writer<'m> {
             Op::Map(map) if depth > 0 && !map.row().cost.is_worth_keeping() => {
                 let mut operands = Vec::new();
                 for operand in inst.operands.iter() {
-                    let operand_shape = &self.builder.ty(*operand).shape;
+                    let operand_shape = &self.rewritten.builder.ty(*operand).shape;
                     let is_along = operand_shape.rank() == shape.rank() && operand_shape[0] == shape[0];
                     operands.push(match is_along {
                         true => self.taken_through(*operand, from, extent, depth - 1)?,
                         false => *operand,
                     });
                 }
-                self.push(inst.op.clone(), &operands)
+                self.rewritten.push(inst.op.clone(), &operands)
             }
-            _ => self.push(slice.into(), &[of]),
+            _ => self.rewritten.push(slice.into(), &[of]),
         }
     }
+}
 
-    /// The value in the new module.
-    fn whole(&mut self, value: ValueId) -> Option<ValueId> {
-        if let Some(whole) = self.wholes[value.index()] {
-            return Some(whole);
+impl<'m> ModuleWriter<'m> for Writer<'m> {
+    fn rewritten(&mut self) -> &mut Rewritten<'m> {
+        &mut self.rewritten
+    }
+
+    fn write(&mut self, value: ValueId, inst: &Inst) -> Option<()> {
+        if let Some(sections) = &self.sections[value.index()] {
+            self.written[value.index()] = self.by_section(inst, sections)?;
+            return Some(());
         }
-        let (module, sections) = (self.module, self.sections[value.index()].as_ref()?);
-        let inst = module.inst(value);
-        let whole = match &inst.op {
-            Op::Map(_) => {
-                let mut parts = Vec::new();
-                for (section, pair) in
-                    self.written[value.index()].clone().into_iter().zip(sections.bounds.windows(2))
-                {
-                    parts.push(match section {
-                        Section::Value(value) => value,
-                        Section::Zeros => {
-                            let extent = pair[1].sub(&pair[0]).ok()?;
-                            let shape = [extent].into_iter().chain(inst.ty.shape[1..].iter().cloned());
-                            let zero = self.builder.constant(inst.ty.dtype, 0.0);
-                            self.broadcast(zero, &shape.collect())?
-                        }
-                    });
-                }
-                match &parts[..] {
-                    [part] => *part,
-                    _ => self.push(Op::Join(Join::Concat { axis: 0 }), &parts)?,
-                }
+        let mut sums = Vec::new();
+        for summand in self.summands(inst) {
+            sums.push(self.rewritten.push(inst.op.clone(), &[summand])?);
+        }
+        let made = match sums.split_first() {
+            Some((first, others)) => {
+                let add = |sum, part: &ValueId| self.rewritten.push(Op::Map(Map::PLUS), &[sum, *part]);
+                others.iter().try_fold(*first, add)?
             }
-            // Others move elements.
-            _ => self.copy(inst)?,
+            None => self.copied(inst)?,
         };
-        self.wholes[value.index()] = Some(whole);
-        Some(whole)
+        self.rewritten.wholes[value.index()] = Some(made);
+        Some(())
+    }
+
+    fn assembled(&mut self, value: ValueId) -> Option<ValueId> {
+        let (inst, sections) = (self.rewritten.module.inst(value), self.sections[value.index()].as_ref()?);
+        if !matches!(inst.op, Op::Map(_)) {
+            // The instruction only moves elements.
+            return self.copied(inst);
+        }
+        let mut parts = Vec::new();
+        for (section, pair) in self.written[value.index()].clone().into_iter().zip(sections.bounds.windows(2))
+        {
+            parts.push(match section {
+                Section::Value(value) => value,
+                Section::Zeros => {
+                    let extent = pair[1].sub(&pair[0]).ok()?;
+                    let shape = [extent].into_iter().chain(inst.ty.shape[1..].iter().cloned());
+                    let zero = self.rewritten.builder.constant(inst.ty.dtype, 0.0);
+                    self.rewritten.broadcast(zero, &shape.collect())?
+                }
+            });
+        }
+        match &parts[..] {
+            [part] => Some(*part),
+            _ => self.rewritten.push(Op::Join(Join::Concat { axis: 0 }), &parts),
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{
     CheckpointedLoop,
-    writer::{Writer, computed, within_limits},
+    writer::{Writer, computed},
 };
 use crate::{
     dim::Dim,
@@ -18,15 +18,15 @@ impl Writer<'_> {
     }
 
     pub(super) fn iota(&mut self, shape: Vec<Dim>, axis: i64) -> Option<ValueId> {
-        within_limits(self.builder.push(Op::Made(Made::Iota { shape, axis }), &[]))
+        self.rewritten.push(Op::Made(Made::Iota { shape, axis }), &[])
     }
 
     pub(super) fn count(&mut self, count: &Dim) -> Option<ValueId> {
         match count.as_literal() {
-            Some(known) => Some(self.builder.constant(DType::I64, known as f64)),
+            Some(known) => Some(self.rewritten.builder.constant(DType::I64, known as f64)),
             None => {
                 let shape = [count.clone()].into_iter().collect();
-                within_limits(self.builder.push(Op::Const(Const::Count { shape, dtype: DType::I64 }), &[]))
+                self.rewritten.push(Op::Const(Const::Count { shape, dtype: DType::I64 }), &[])
             }
         }
     }
@@ -39,39 +39,38 @@ impl Writer<'_> {
 
     /// An iterated operand with zeros behind its steps.
     fn padded(&mut self, of: &CheckpointedLoop<'_>, value: ValueId) -> Option<ValueId> {
-        let ty = self.builder.ty(value).clone();
+        let ty = self.rewritten.builder.ty(value).clone();
         if ty.dtype == DType::Bool {
             // Only numbers are placed among zeros.
-            let [zero, one] = [0.0, 1.0].map(|number| self.builder.constant(DType::U8, number));
+            let [zero, one] = [0.0, 1.0].map(|number| self.rewritten.builder.constant(DType::U8, number));
             let names = [("value", value), ("one", one), ("zero", zero)];
-            let number = computed(&mut self.builder, "where(value, one, zero)", &names);
+            let number = computed(&mut self.rewritten.builder, "where(value, one, zero)", &names);
             let padded = self.padded(of, number)?;
             let names = [("padded", padded), ("zero", zero)];
-            return Some(computed(&mut self.builder, "ne(padded, zero)", &names));
+            return Some(computed(&mut self.rewritten.builder, "ne(padded, zero)", &names));
         }
         let slice = first(&ty.shape, &of.steps);
         let rest = ty.shape[1..].iter().cloned();
         let shape = [of.padded()?].into_iter().chain(rest).collect();
-        within_limits(self.builder.push(Op::Part(Part::slice_grad(shape, slice)), &[value]))
+        self.rewritten.push(Op::Part(Part::slice_grad(shape, slice)), &[value])
     }
 
     /// Joins the stacked results of all segments to the stacked result of the loop.
     pub(super) fn joined(&mut self, of: &CheckpointedLoop<'_>, value: ValueId) -> Option<ValueId> {
-        let ty = self.builder.ty(value).clone();
+        let ty = self.rewritten.builder.ty(value).clone();
         let shape = [of.padded()?].into_iter().chain(ty.shape[2..].iter().cloned()).collect::<Shape>();
-        let joined =
-            within_limits(self.builder.push(Op::Arrange(Arrange::reshape(shape.clone())), &[value]))?;
+        let joined = self.rewritten.push(Op::Arrange(Arrange::reshape(shape.clone())), &[value])?;
         match of.is_padded {
-            true => within_limits(self.builder.push(first(&shape, &of.steps).into(), &[joined])),
+            true => self.rewritten.push(first(&shape, &of.steps).into(), &[joined]),
             false => Some(joined),
         }
     }
 
     /// A value with its leading axis split in two.
     fn reshaped(&mut self, value: ValueId, leading: [Dim; 2]) -> Option<ValueId> {
-        let rest = self.builder.ty(value).shape[1..].iter().cloned();
+        let rest = self.rewritten.builder.ty(value).shape[1..].iter().cloned();
         let shape = leading.into_iter().chain(rest).collect();
-        within_limits(self.builder.push(Op::Arrange(Arrange::reshape(shape)), &[value]))
+        self.rewritten.push(Op::Arrange(Arrange::reshape(shape)), &[value])
     }
 }
 

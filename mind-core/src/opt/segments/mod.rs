@@ -18,8 +18,8 @@ mod writer;
 
 use std::collections::BTreeMap;
 
-pub(super) use self::writer::within_limits;
 use self::{uses::Uses, writer::Writer};
+use super::rewritten::ModuleWriter;
 use crate::{
     dim::Dim,
     ir::{Access, Guard, Module, Scan, ValueId},
@@ -47,30 +47,7 @@ pub(super) fn segmented(module: &Module) -> Option<(Module, Vec<ValueId>)> {
     if !loops.values().any(|of| is_changed(&of)) {
         return None;
     }
-    let mut writer = Writer::new(module, &loops, &uses);
-    let mut origins = Vec::new();
-    for (value, inst) in module.iter() {
-        match (loops.get(&value), module.place_of(value)) {
-            (Some(of), _) if uses.is_segmented(of) => writer.segmented(of)?,
-            (Some(of), _) => writer.whole(of)?,
-            // The loop has already set the values of its results.
-            (None, Some((of, _))) if loops.contains_key(&of) => {}
-            (None, _) => {
-                let made = match inst.op.input_name() {
-                    Some(name) => within_limits(writer.builder.input(name.clone(), inst.ty.clone()))?,
-                    None => {
-                        let operands: Vec<ValueId> =
-                            inst.operands.iter().map(|operand| writer.value(*operand)).collect();
-                        within_limits(writer.builder.push(inst.op.clone(), &operands))?
-                    }
-                };
-                writer.values[value.index()] = Some(made);
-            }
-        }
-        origins.resize(writer.builder.insts().len(), value);
-    }
-    let outputs: Vec<ValueId> = module.outputs().iter().map(|output| writer.value(*output)).collect();
-    Some((writer.builder.finish(outputs), origins))
+    Writer::new(module, &loops, &uses).finish()
 }
 
 /// A loop that keeps every K-th carry.

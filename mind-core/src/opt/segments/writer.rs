@@ -8,11 +8,10 @@ use super::{
 };
 use crate::{
     build::Builder,
-    diag::Code,
     dim::Dim,
-    ir::{Access, Arrange, Guard, Module, Nested, Op, Scan, ValueId},
+    ir::{Access, Arrange, Guard, Inst, Module, Nested, Op, Scan, ValueId},
     map::formula,
-    ops::OpError,
+    opt::rewritten::{ModuleWriter, Rewritten, within_limits},
     ty::{DType, Type},
 };
 
@@ -37,14 +36,11 @@ enum Input {
 
 /// Builds the module with loops over segments.
 pub(super) struct Writer<'w> {
-    module: &'w Module,
+    pub(super) rewritten: Rewritten<'w>,
     loops: &'w BTreeMap<ValueId, CheckpointedLoop<'w>>,
     uses: &'w Uses,
     /// For each loop, the values that are its results, with their positions.
     results: BTreeMap<ValueId, Vec<(ValueId, usize)>>,
-    pub(super) builder: Builder,
-    /// For each value of the module, its value in the new module. Results that are computed again have none.
-    pub(super) values: Vec<Option<ValueId>>,
     /// The carries before each segment, stacked.
     kept: BTreeMap<LoopResult, ValueId>,
 }
@@ -61,23 +57,22 @@ impl<'w> Writer<'w> {
                 results.entry(of).or_default().push((value, at));
             }
         }
-        let values = vec![None; module.insts().len()];
-        Self { module, loops, uses, results, builder: Builder::new(), values, kept: BTreeMap::new() }
+        Self { rewritten: Rewritten::new(module), loops, uses, results, kept: BTreeMap::new() }
     }
 
     pub(super) fn value(&self, value: ValueId) -> ValueId {
-        self.values[value.index()].expect("only loops over segments read what is computed again")
+        self.rewritten.wholes[value.index()].expect("only loops over segments read what is computed again")
     }
 
     /// Records the values of a loop's results in the new module, by their positions.
     fn give(&mut self, of: &CheckpointedLoop<'_>, results: &BTreeMap<usize, ValueId>) {
         for (value, at) in self.results.get(&of.value).into_iter().flatten() {
-            self.values[value.index()] = results.get(at).copied();
+            self.rewritten.wholes[value.index()] = results.get(at).copied();
         }
     }
 
     /// Emits a loop over segments.
-    pub(super) fn segmented(&mut self, of: &CheckpointedLoop<'_>) -> Option<()> {
+    fn segmented(&mut self, of: &CheckpointedLoop<'_>) -> Option<()> {
         let carries: BTreeSet<usize> = (0..of.scan.carry_count()).collect();
         let stacked = self.uses.stacked(of).filter(|at| !self.uses.is_again(of, *at));
         let main = LoopPart::new(of, carries.clone(), stacked.collect());
@@ -142,7 +137,7 @@ impl<'w> Writer<'w> {
     }
 
     /// Emits a loop without the stacked results that nothing reads.
-    pub(super) fn whole(&mut self, of: &CheckpointedLoop<'_>) -> Option<()> {
+    fn unsegmented(&mut self, of: &CheckpointedLoop<'_>) -> Option<()> {
         let carries = (0..of.scan.carry_count()).collect();
         let part = LoopPart::new(of, carries, self.uses.stacked(of).collect());
         if part.carries.is_empty() && part.stacked.is_empty() {
@@ -180,7 +175,7 @@ impl<'w> Writer<'w> {
 
     /// The recomputed result behind an operand of a loop, if the operand is one.
     fn again(&self, of: &CheckpointedLoop<'_>, operand: usize) -> Option<LoopResult> {
-        self.module.place_of(of.operands[operand]).filter(|place| self.uses.again.contains(place))
+        self.rewritten.module.place_of(of.operands[operand]).filter(|place| self.uses.again.contains(place))
     }
 
     /// The values that a part of a loop reads in a segment.
@@ -216,14 +211,13 @@ impl<'w> Writer<'w> {
             Input::Guard(value) => {
                 let shape = [of.steps.clone()].into_iter().collect();
                 let value = self.value(value);
-                let value =
-                    within_limits(self.builder.push(Op::Arrange(Arrange::broadcast(shape)), &[value]))?;
+                let value = self.rewritten.push(Op::Arrange(Arrange::broadcast(shape)), &[value])?;
                 self.split(of, value)?
             }
             Input::IsStep => {
                 let (position, steps) = (self.positions(of)?, self.count(&of.steps)?);
                 let names = [("position", position), ("steps", steps)];
-                computed(&mut self.builder, "lt(position, steps)", &names)
+                computed(&mut self.rewritten.builder, "lt(position, steps)", &names)
             }
             Input::IsLast { reverse } => {
                 let length = of.scan.checkpoint;
@@ -231,19 +225,19 @@ impl<'w> Writer<'w> {
                 let last = if reverse { Dim::ZERO } else { Dim::literal(length - 1) };
                 let last = self.count(&last)?;
                 let names = [("at", in_segment), ("last", last)];
-                let is_last = computed(&mut self.builder, "eq(at, last)", &names);
+                let is_last = computed(&mut self.rewritten.builder, "eq(at, last)", &names);
                 match of.is_padded {
                     true => {
                         let (position, steps) = (self.positions(of)?, self.count(&of.steps)?);
                         let names = [("position", position), ("steps", steps), ("is_last", is_last)];
                         let text = "or(is_last, ge(position + 1.0, steps))";
-                        computed(&mut self.builder, text, &names)
+                        computed(&mut self.rewritten.builder, text, &names)
                     }
                     false => is_last,
                 }
             }
         };
-        let ty = self.builder.ty(operand).clone();
+        let ty = self.rewritten.builder.ty(operand).clone();
         let of_step = || ty.with_shape(ty.shape[1..].iter().cloned().collect());
         Some(match input {
             Input::Carry(_) | Input::Whole(_) => (operand, ty),
@@ -255,7 +249,7 @@ impl<'w> Writer<'w> {
 
     /// Emits a loop. Returns all its results.
     fn looped(&mut self, scan: Scan, operands: &[ValueId]) -> Option<Vec<ValueId>> {
-        results(&mut self.builder, scan, operands)
+        results(&mut self.rewritten.builder, scan, operands)
     }
 
     /// The results of a `while`, passed through a loop that fails if the `while` has not ended after its last step.
@@ -263,7 +257,9 @@ impl<'w> Writer<'w> {
         let mut body = Builder::new();
         let mut outputs = Vec::new();
         for (at, value) in made.iter().enumerate() {
-            outputs.push(within_limits(body.input(format!("x{at}"), self.builder.ty(*value).clone()))?);
+            outputs.push(within_limits(
+                body.input(format!("x{at}"), self.rewritten.builder.ty(*value).clone()),
+            )?);
         }
         within_limits(body.input("step", Type::scalar(DType::I64)))?;
         let steps = self.iota(vec![of.steps.clone()], 0)?;
@@ -337,6 +333,26 @@ impl<'w> Writer<'w> {
     }
 }
 
+impl<'w> ModuleWriter<'w> for Writer<'w> {
+    fn rewritten(&mut self) -> &mut Rewritten<'w> {
+        &mut self.rewritten
+    }
+
+    fn write(&mut self, value: ValueId, inst: &Inst) -> Option<()> {
+        match (self.loops.get(&value), self.rewritten.module.place_of(value)) {
+            (Some(of), _) if self.uses.is_segmented(of) => self.segmented(of),
+            (Some(of), _) => self.unsegmented(of),
+            // The loop has already set the values of its results.
+            (None, Some((of, _))) if self.loops.contains_key(&of) => Some(()),
+            (None, _) => {
+                let made = self.copied(inst)?;
+                self.rewritten.wholes[value.index()] = Some(made);
+                Some(())
+            }
+        }
+    }
+}
+
 /// Emits a loop. Returns all its results.
 fn results(builder: &mut Builder, scan: Scan, operands: &[ValueId]) -> Option<Vec<ValueId>> {
     let count = scan.body.outputs().len();
@@ -348,12 +364,4 @@ fn results(builder: &mut Builder, scan: Scan, operands: &[ValueId]) -> Option<Ve
 /// Emits a formula over flags and positions of steps.
 pub(super) fn computed(builder: &mut Builder, text: &'static str, names: &[(&str, ValueId)]) -> ValueId {
     formula(builder, text, names).expect("flags and positions have equal shapes, or are single")
-}
-
-/// The value of a result; `None` if a limit of modules is exceeded.
-pub(in crate::opt) fn within_limits<T>(result: Result<T, Box<OpError>>) -> Option<T> {
-    if let Err(error) = &result {
-        debug_assert!(error.code == Code::E1008, "the optimiser keeps the rules of operations: {error}");
-    }
-    result.ok()
 }
