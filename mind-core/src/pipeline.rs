@@ -76,69 +76,71 @@ pub fn compile_gradient_watching(
 ) -> Option<Result<Compiled, Diag>> {
     let source = function.program.as_ref()?;
     Some(verified(function).and_then(|verified| {
-        let (canonical, became) = canonicalise_mapped(verified);
-        let primal: Vec<_> =
-            (0..became.len()).map(|value| Some(source.origin(ValueId::new(value)))).collect();
-        let primal = moved(&primal, &became);
-        let compiled = gradient(function, request, watching, &canonical, &primal)?;
-        let compiled = match excess(function, &compiled) {
-            0 => compiled,
-            _ => with_less_memory(function, request, watching, (&canonical, &primal), compiled),
-        };
+        let (module, became) = canonicalise_mapped(verified);
+        let origins = (0..became.len()).map(|value| Some(source.origin(ValueId::new(value))));
+        let primal = Primal { origins: moved(&origins.collect::<Vec<_>>(), &became), module };
+        let of = Gradient { function, request, watching };
+        let compiled = of.compiled(&primal)?;
+        let compiled =
+            if excess(function, &compiled) == 0 { compiled } else { of.with_less_memory(&primal, compiled) };
         bounded(function, &format!("the gradient of `{}`", function.name), compiled)
     }))
 }
 
-/// The plan of the gradient of a module. `primal` are the origins of its values.
-fn gradient(
-    function: &Function,
-    request: &GradientRequest,
-    watching: Watching,
-    module: &Canonical,
-    primal: &[Option<Origin>],
-) -> Result<Compiled, Diag> {
-    let options = GradientOptions {
-        wrt: request.targets.iter().flat_map(GradientTarget::wrt).collect(),
-        // The first part of a tuple is the loss.
-        cotangent: match &function.result {
-            Structure::Tuple(parts) if parts.len() > 1 => Cotangent::First,
-            _ => Cotangent::One,
-        },
-        profile: Profile::Extended,
-    };
-    let gradient = differentiate(module, &options).map_err(|error| {
-        let name = format!("`#[grad]` of `{}`", function.name);
-        GradientTarget::diag(&request.targets, &error, &name, request.site)
-    })?;
-    let sources: Vec<_> = gradient.made.iter().map(|made| of_gradient((*made)?, primal)).collect();
-    Ok(finish(gradient.module.into_verified(), &[], watching, &sources))
+/// A module that is differentiated, with the origins of its values.
+struct Primal {
+    module: Canonical,
+    origins: Vec<Option<Origin>>,
 }
 
-/// The gradient that computes values of the function again to need less memory than `kept`, the gradient that keeps
-/// them: the first within the bound of the function, else the one that needs least.
-fn with_less_memory(
-    function: &Function,
-    request: &GradientRequest,
+/// A gradient that a function requests.
+struct Gradient<'f> {
+    function: &'f Function,
+    request: &'f GradientRequest,
     watching: Watching,
-    (module, primal): (&Canonical, &[Option<Origin>]),
-    kept: Compiled,
-) -> Compiled {
-    let mut least = kept;
-    for (module, origins) in checkpoint::variants(module) {
-        let Ok(verified) = verify(module, Profile::Extended) else { continue };
-        let (module, became) = canonicalise_mapped(verified);
-        let origins: Vec<_> = origins.into_iter().map(|value| primal.get(value?.index()).copied()?).collect();
-        let compiled = gradient(function, request, watching, &module, &moved(&origins, &became));
-        if let Ok(compiled) = compiled.map_err(drop)
-            && excess(function, &compiled) < excess(function, &least)
-        {
-            least = compiled;
-        }
-        if excess(function, &least) == 0 {
-            break;
-        }
+}
+
+impl Gradient<'_> {
+    fn compiled(&self, primal: &Primal) -> Result<Compiled, Diag> {
+        let Self { function, request, watching } = *self;
+        let options = GradientOptions {
+            wrt: request.targets.iter().flat_map(GradientTarget::wrt).collect(),
+            // The first part of a tuple is the loss.
+            cotangent: match &function.result {
+                Structure::Tuple(parts) if parts.len() > 1 => Cotangent::First,
+                _ => Cotangent::One,
+            },
+            profile: Profile::Extended,
+        };
+        let gradient = differentiate(&primal.module, &options).map_err(|error| {
+            let name = format!("`#[grad]` of `{}`", function.name);
+            GradientTarget::diag(&request.targets, &error, &name, request.site)
+        })?;
+        let sources: Vec<_> =
+            gradient.made.iter().map(|made| of_gradient((*made)?, &primal.origins)).collect();
+        Ok(finish(gradient.module.into_verified(), &[], watching, &sources))
     }
-    least
+
+    /// The gradient that computes values of the function again to need less memory than `kept`, the gradient that keeps
+    /// them: the first within the bound of the function, else the one that needs least.
+    fn with_less_memory(&self, primal: &Primal, kept: Compiled) -> Compiled {
+        let mut least = kept;
+        for (module, origins) in checkpoint::variants(&primal.module) {
+            let Ok(verified) = verify(module, Profile::Extended) else { continue };
+            let (module, became) = canonicalise_mapped(verified);
+            let origins = origins.into_iter().map(|value| primal.origins.get(value?.index()).copied()?);
+            let origins = moved(&origins.collect::<Vec<_>>(), &became);
+            if let Ok(compiled) = self.compiled(&Primal { module, origins })
+                && excess(self.function, &compiled) < excess(self.function, &least)
+            {
+                least = compiled;
+            }
+            if excess(self.function, &least) == 0 {
+                break;
+            }
+        }
+        least
+    }
 }
 
 /// The bytes of temporaries above the bound of the function, as far as the compiler knows them.
