@@ -247,32 +247,48 @@ fn what_is_computed_again_is_the_same() {
 #[test]
 fn programs_in_parts_compute_what_whole_programs_do() {
     let parts = std::cell::Cell::new(0);
-    check_seeds(0..PROGRAMS / 4, &|module| {
-        let module = canonicalise(verified(module));
-        let values = |module: &Module| {
-            let module = verified(module);
-            Some(run_bounded(&module, &random_inputs(&module, 7)?))
-        };
-        let whole = [values(&module), gradient(&module).and_then(|module| values(&module))];
-        for (variant, _) in variants(&module).take(4) {
-            parts.set(parts.get() + 1);
-            let first = gradient(&variant);
-            let found = [values(&variant), first.as_ref().and_then(values)];
-            for (whole, found) in whole.iter().zip(found) {
-                match (whole, found) {
-                    (Some(Ok(whole)), Some(Ok(found))) => {
-                        whole.iter().zip(found).try_for_each(|(whole, found)| whole.check(&found.value))?;
-                    }
-                    (Some(Err(_)), Some(Err(_))) | (None, None) => {}
-                    (whole, found) => return Err(format!("{whole:?} and {found:?}")),
-                }
-            }
-            compare(&variant, &[])?;
-            first.map_or(Ok(()), |gradient| compare(&gradient, &[]))?;
-        }
-        Ok(())
-    });
+    check_seeds(0..PROGRAMS / 4, &|module| parts_agree(module).map(|count| parts.set(parts.get() + count)));
     assert!(parts.get() > 0, "no program has parts");
+    // The place with the fewest bytes is between a loop and its further results, where no part may end.
+    let program = "
+        fn several_results(x: f64[300]) -> f64 {
+            let y = sin(x) * exp(x);
+            let (s, c, _t) = fold (s, c, t) = (sum(y), cos(y), tan(y)) for _i in 0..3 { (s + sum(c * t), c * t, t + c) };
+            s + sum(c * x)
+        }
+    ";
+    for (name, module) in functions(program) {
+        let count = parts_agree(&module).unwrap_or_else(|why| panic!("{name}: {why}"));
+        assert!(count > 0, "{name} has parts");
+    }
+}
+
+/// Compares a module and its gradient with the same in parts. Returns the number of ways to split it.
+fn parts_agree(module: &Module) -> Result<usize, String> {
+    let module = canonicalise(verified(module));
+    let values = |module: &Module| {
+        let module = verified(module);
+        Some(run_bounded(&module, &random_inputs(&module, 7)?))
+    };
+    let whole = [values(&module), gradient(&module).and_then(|module| values(&module))];
+    let mut count = 0;
+    for (variant, _) in variants(&module).take(4) {
+        count += 1;
+        let first = gradient(&variant);
+        let found = [values(&variant), first.as_ref().and_then(values)];
+        for (whole, found) in whole.iter().zip(found) {
+            match (whole, found) {
+                (Some(Ok(whole)), Some(Ok(found))) => {
+                    whole.iter().zip(found).try_for_each(|(whole, found)| whole.check(&found.value))?;
+                }
+                (Some(Err(_)), Some(Err(_))) | (None, None) => {}
+                (whole, found) => return Err(format!("{whole:?} and {found:?}")),
+            }
+        }
+        compare(&variant, &[])?;
+        first.map_or(Ok(()), |gradient| compare(&gradient, &[]))?;
+    }
+    Ok(count)
 }
 
 /// Programs for all kinds of loops: long rows and many rows, few and short rows, sums along each axis. Random programs
