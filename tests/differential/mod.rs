@@ -291,6 +291,32 @@ fn parts_agree(module: &Module) -> Result<usize, String> {
     Ok(count)
 }
 
+/// Folds of short rows of which a matrix gives the elements: rows from one element to three chains, tiles that are full
+/// and not.
+#[test]
+fn rows_across_lanes_compute_what_the_interpreter_does() {
+    let program = include_str!("programs/rows_across_lanes.mind");
+    let sizes =
+        [(1, 1), (1, 8), (2, 16), (3, 24), (4, 31), (5, 33), (16, 32), (17, 7), (33, 64), (40, 3), (9, 65)];
+    let mut modules = Vec::new();
+    for (rows, len) in sizes {
+        let extents = format!("{len}]");
+        let known = program.replace("K", &rows.to_string()).replace("2 * D", &(2 * len).to_string());
+        let known = known.replace("D]", &extents).replace("[D,", &format!("[{len},"));
+        for (name, module) in functions(&known) {
+            modules.push((format!("{name} of {rows} rows of {len}"), module));
+        }
+    }
+    let has_tile = |module: &Module| variables(module).iter().any(|name| name.ends_with("tile"));
+    assert_eq!(modules.iter().filter(|(_, module)| has_tile(module)).count(), 40, "functions with tiles");
+    for (name, module) in some("functions of known sizes", modules) {
+        let first = gradient(&module);
+        for module in [Some(module), first].into_iter().flatten() {
+            compare(&module, &[]).unwrap_or_else(|why| panic!("{name}: {why}"));
+        }
+    }
+}
+
 /// Programs for all kinds of loops: long rows and many rows, few and short rows, sums along each axis. Random programs
 /// have small extents.
 #[test]
@@ -340,6 +366,16 @@ fn every_kind_of_loop_computes_what_the_interpreter_does() {
         "TakeOut",
     ];
     assert_eq!(kinds.iter().map(|kind| &**kind).collect::<Vec<_>>(), expected);
+}
+
+/// The names of the variables of the loops of a module.
+fn variables(module: &Module) -> Vec<String> {
+    let plan = plan(&optimise(&canonicalise(verified(module))), &[]);
+    let lowered = plan.steps.iter().filter_map(|step| of_step(&plan, step));
+    let names = lowered.filter_map(|step| {
+        Some(step.loops()?.variables.iter().map(|variable| variable.what.clone()).collect::<Vec<_>>())
+    });
+    names.flatten().collect()
 }
 
 /// The kinds of statements in the loops of a program.

@@ -334,3 +334,50 @@ fn zeros_have_an_order() {
         assert_eq!(signs(smaller.as_slice()), pairs().map(|(x, y)| x || y).collect::<Vec<_>>());
     }
 }
+
+mind! {
+    fn distances<N, K, D>(x: f64[N, D], y: f64[K, D]) -> f64[N, K] {
+        let d = expand_dims(x, axes = [1]) - y;
+        sum(d * d, axis = -1)
+    }
+    fn kernel<N, K, D>(x: f32[N, D], y: f32[K, D], w: f32[K]) -> (f32[N, K], f32[N, K]) {
+        let d = expand_dims(x, axes = [1]) - y;
+        (exp(-mean(d * d, axis = -1)) * w, max(d, axis = -1))
+    }
+}
+
+/// Sizes on both sides of each limit of the loops over rows whose elements a matrix gives.
+#[test]
+fn short_rows_of_a_matrix_are_folded_at_every_size() {
+    set_threads(1);
+    for (n, k, d) in
+        (1..20).flat_map(|k| [1, 2, 7, 8, 9, 31, 32, 33, 63, 64, 65, 70].map(|d| (1 + k % 3, k, d)))
+    {
+        let number = |i: usize, j: usize| ((i * 7919 + j * 31) % 101) as f64 / 50.0 - 1.0;
+        let x = Tensor::from_fn_with((n, d), |[i, j]| number(i, j));
+        let y = Tensor::from_fn_with((k, d), |[i, j]| number(i + 50, j));
+        let w = Tensor::from_fn_with((k,), |[i]| i as f32 + 1.0);
+        let single =
+            |x: &Tensor<f64, (usize, usize)>| Tensor::from_fn_with(x.shape(), |[i, j]| x[[i, j]] as f32);
+        let squares = distances(&x, &y);
+        let (means, greatest) = kernel(&single(&x), &single(&y), &w);
+        for (i, j) in (0..n).flat_map(|i| (0..k).map(move |j| (i, j))) {
+            let differences = || (0..d).map(|l| x[[i, l]] - y[[j, l]]);
+            let sum: f64 = differences().map(|x| x * x).sum();
+            assert!(
+                (squares[[i, j]] - sum).abs() <= 1e-14 * sum,
+                "{n} {k} {d}: {} and {sum}",
+                squares[[i, j]]
+            );
+            let mean = (-sum / d as f64).exp() * (j + 1) as f64;
+            assert!(
+                (f64::from(means[[i, j]]) - mean).abs() <= 2e-6 * mean,
+                "{n} {k} {d}: {} and {mean}",
+                means[[i, j]]
+            );
+            let single = |l: usize| x[[i, l]] as f32 - y[[j, l]] as f32;
+            assert_eq!(greatest[[i, j]], (0..d).map(single).fold(f32::MIN, f32::max), "{n} {k} {d}");
+        }
+    }
+    set_threads(0);
+}

@@ -269,6 +269,10 @@ impl<'a> Printer<'a> {
             Size::Times(both) => format!("{} * {}", self.grouped(&both[0]), self.grouped(&both[1])),
             Size::Minus(both) => format!("{} - {}", self.size(&both[0]), self.grouped(&both[1])),
             Size::Over(size, by) => format!("{} / {by}", self.grouped(size)),
+            Size::Least(sizes) => {
+                let [a, b] = [0, 1].map(|at| self.size(&sizes[at]));
+                format!("the lesser of {a} and {b}")
+            }
             Size::Share { of, by, most } => format!("{of} / {}, 1 to {most}", self.grouped(by)),
         }
     }

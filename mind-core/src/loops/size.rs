@@ -17,6 +17,8 @@ pub enum Size {
     Minus(Box<[Size; 2]>),
     /// A quotient, rounded down.
     Over(Box<Size>, usize),
+    /// The lesser of two sizes.
+    Least(Box<[Size; 2]>),
     /// The quotient of a number by a size, limited to 1 to `most`.
     Share {
         /// The dividend.

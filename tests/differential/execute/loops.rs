@@ -466,6 +466,7 @@ impl<'m, 'p> Machine<'m, 'p> {
                 self.size(&both[0]).checked_sub(self.size(&both[1])).expect("no size is below zero")
             }
             Size::Over(size, by) => self.size(size) / by,
+            Size::Least(sizes) => self.size(&sizes[0]).min(self.size(&sizes[1])),
             Size::Share { of, by, most } => (of / self.size(by)).clamp(1, *most),
         }
     }

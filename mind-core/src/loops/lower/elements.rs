@@ -116,7 +116,7 @@ impl NestLowering<'_> {
         view.strides[self.nest.row_axes..].iter().all(|stride| *stride == Dim::ZERO)
     }
 
-    fn load_number(&mut self, variables: &mut Variables, load: usize, index: Size) {
+    pub(super) fn load_number(&mut self, variables: &mut Variables, load: usize, index: Size) {
         let of = self.captures.loads[load];
         let dtype = self.dtype(&self.nest.loads[load]);
         let var = self.out.derived(of, "row", Holds::Number(dtype));

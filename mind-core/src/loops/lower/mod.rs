@@ -1,5 +1,6 @@
 //! Lowers nests and finishes of a plan to loops. Every decision on how they run is made here.
 
+mod across_rows;
 mod blocks;
 mod captures;
 mod chains;

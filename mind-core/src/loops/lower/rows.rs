@@ -16,8 +16,14 @@ use crate::{
 };
 
 use super::{
-    Along, captures::Captures, chains::MemoryFold, dtype, elements::Variables, folds::LaneFold,
-    numbers::RowNumber, writer::Writer,
+    Along,
+    captures::Captures,
+    chains::{MemoryFold, PartialSums},
+    dtype,
+    elements::Variables,
+    folds::LaneFold,
+    numbers::RowNumber,
+    writer::Writer,
 };
 
 /// The rows of a nest.
@@ -126,7 +132,7 @@ impl<'a> NestLowering<'a> {
 
     /// Lowers all rows. Returns the totals of the loops.
     pub(super) fn rows(&mut self) -> Vec<Total> {
-        if self.rows_alone() {
+        if self.rows_alone() || self.rows_across_lanes() {
             return Vec::new();
         }
         self.begin_totals();
@@ -176,7 +182,7 @@ impl<'a> NestLowering<'a> {
     }
 
     /// The loops over rows, and the folds that they add to.
-    fn all_rows(&mut self) {
+    pub(super) fn all_rows(&mut self) {
         let totals = self.totals.clone();
         for depth in 0..self.nest.row_axes {
             self.begin_folds(depth);
@@ -207,13 +213,17 @@ impl<'a> NestLowering<'a> {
             && self.inner_known().is_none()
             && self.captures.steps(self.rank() - 1).is_none();
         let passes = &self.nest.passes;
-        let folds_rows = |pass: &Pass| {
-            pass.folds.iter().all(|fold| matches!(fold.target, Target::Number(_)))
-                && pass.row_folds.iter().all(|fold| matches!(fold.target, Target::Total(_)))
-                && (pass.folds.is_empty() || self.can_be_padded(pass, &self.variables(pass)))
+        let is_number = |fold: &Fold| matches!(fold.target, Target::Number(_));
+        let folds_row = |pass: &Pass| pass.folds.iter().any(is_number);
+        let is_suited = |pass: &Pass| {
+            let is_row = pass.folds.iter().all(is_number) && self.can_be_padded(pass, &self.variables(pass));
+            // Other passes process no more elements than the row has.
+            let is_other = pass.folds.iter().all(|fold| matches!(fold.target, Target::Memory(_)));
+            pass.row_folds.iter().all(|fold| matches!(fold.target, Target::Total(_))) && (is_row || is_other)
         };
-        let lanes = passes.iter().filter(|pass| !pass.folds.is_empty()).map(|pass| self.lanes(pass)).min()?;
-        (is_open && passes.iter().all(folds_rows)).then_some(lanes)
+        let in_arrays = self.memory.iter().any(|(sum, _)| matches!(sum.place, PartialSums::Arrays(_)));
+        let lanes = passes.iter().filter(|pass| folds_row(pass)).map(|pass| self.lanes(pass)).min()?;
+        (is_open && !in_arrays && passes.iter().all(is_suited)).then_some(lanes)
     }
 
     fn pass(&mut self, pass: &'a Pass, totals: &mut impl Iterator<Item = LaneFold>) {
@@ -307,7 +317,7 @@ impl<'a> NestLowering<'a> {
         }
     }
 
-    fn mean(&self, fold: &Fold, sum: Expr) -> Expr {
+    pub(super) fn mean(&self, fold: &Fold, sum: Expr) -> Expr {
         match &fold.count {
             Some(count) => Expr::Mean { sum: Box::new(sum), count: count.into(), dtype: fold.dtype },
             None => sum,

@@ -354,6 +354,7 @@ impl<'a> Printer<'a> {
             Size::Times(both) => format!("{} * {}", self.grouped(&both[0]), self.grouped(&both[1])),
             Size::Minus(both) => format!("{} - {}", self.size(&both[0]), self.grouped(&both[1])),
             Size::Over(size, by) => format!("{} / {by}", self.grouped(size)),
+            Size::Least(sizes) => format!("{}.min({})", self.grouped(&sizes[0]), self.grouped(&sizes[1])),
             Size::Share { of, by, most } => format!("({of} / {}).clamp(1, {most})", self.grouped(by)),
         }
     }
