@@ -1,7 +1,8 @@
-//! The optimiser: the same results with less work. Only the last two passes may change a bit of a float.
+//! The optimiser: the same results with less work. Only the last three passes may change a bit of a float.
 
 mod algebra;
 mod columns;
+mod narrow;
 mod results;
 mod rewritten;
 mod sections;
@@ -67,8 +68,9 @@ impl Deref for Optimised {
     }
 }
 
-/// As [`optimise_exactly`]. Also computes joined tensors by section (`opt/sections/`) and splits batches of short vectors
-/// into columns (`opt/columns/`). Both may round float sums and products differently.
+/// As [`optimise_exactly`]. Also reduces what is equal along an axis once (`opt/narrow.rs`), computes joined tensors by
+/// section (`opt/sections/`) and splits batches of short vectors into columns (`opt/columns/`). All three may round float
+/// sums and products differently.
 pub fn optimise(module: &Canonical) -> Optimised {
     optimise_by(module, sections::LEAST_ELEMENTS)
 }
@@ -94,6 +96,7 @@ pub(crate) fn of_body(body: &Module, symbols: &[Symbol]) -> Optimised {
 }
 
 fn in_parts(mut optimised: Optimised, least_elements: i64) -> Optimised {
+    optimised.run(&narrow::narrowed);
     optimised.run(&|module| sections::split(module, least_elements));
     optimised.run(&columns::split);
     optimised
