@@ -349,6 +349,8 @@ fn every_kind_of_loop_computes_what_the_interpreter_does() {
         "CopyInto",
         "Cut",
         "Divide",
+        "Draw",
+        "Draws",
         "Elements",
         "Fill",
         "For",

@@ -8,6 +8,49 @@ mind! {
     fn normal(key: i64) -> f32[2, 3] { random::normal(key, [2, 3]) }
 }
 
+/// Kernels draw many bits of a row at once. `random::fold_in` draws the bits of one position alone.
+#[test]
+fn bits_that_are_drawn_ahead_are_those_of_each_position() {
+    mind! {
+        fn one(key: i64, at: i64) -> i64 { random::fold_in(key, at) }
+
+        fn row<N>(key: i64, x: i64[N]) -> i64[N] { x + random::bits(key, [N], dtype = i64) }
+
+        fn sums<N, M>(key: i64, x: i64[N, M]) -> i64[N] {
+            sum(x + random::bits(key, [N, M], dtype = i64), axis = 1)
+        }
+
+        fn by_row<N, M>(keys: i64[N], x: i64[N, M]) -> i64[N, M] { vmap(row, over = (key, x))(keys, x) }
+
+        fn known(key: i64) -> i64[3, 70] {
+            random::bits(key, [3, 70], dtype = i64) + iota(3)[.., _] * 0
+        }
+    }
+    let zeros = |shape| Tensor::<i64, _>::from_fn_with(shape, |_| 0);
+    for len in [1, 7, 8, 31, 32, 33, 63, 64, 100, 255, 256, 257, 300, 1000, 70_000] {
+        let found = row(42, &Tensor::<i64, _>::from_fn_with((len,), |_| 0));
+        for (at, found) in found.as_slice().iter().enumerate().step_by(1 + len / 2000) {
+            assert_eq!(*found, one(42, at as i64), "{at} of {len}");
+        }
+    }
+    for (rows, columns) in [(3, 40), (5, 64), (4, 100), (3, 300), (70, 1000)] {
+        let alone = |row: usize, column: usize| one(-7, (row * columns + column) as i64);
+        let sums = sums(-7, &zeros((rows, columns)));
+        for (row, found) in sums.as_slice().iter().enumerate().step_by(1 + rows / 5) {
+            let expected = (0..columns).map(|column| alone(row, column));
+            assert_eq!(*found, expected.fold(0, i64::wrapping_add), "row {row} of {columns}");
+        }
+        let keys = Tensor::<i64, _>::from_fn_with((rows,), |[row]| row as i64 - 2);
+        let found = by_row(&keys, &zeros((rows, columns)));
+        for (at, found) in found.as_slice().iter().enumerate().step_by(1 + rows * columns / 500) {
+            assert_eq!(*found, one((at / columns) as i64 - 2, (at % columns) as i64), "{at} of {columns}");
+        }
+    }
+    for (at, found) in known(9).as_slice().iter().enumerate() {
+        assert_eq!(*found, one(9, at as i64));
+    }
+}
+
 /// The numbers are those of `jax.random` with the key 42.
 #[test]
 fn kernels_draw_what_jax_draws() {

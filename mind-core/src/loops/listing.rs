@@ -197,6 +197,11 @@ impl<'a> Printer<'a> {
                 let [rows, stride] = [rows, stride].map(|size| self.size(size));
                 format!("{sums} := sum of {rows} rows, {stride} apart, of {of}")
             }
+            Statement::Draws(var) => format!("{} = random bits", name(var)),
+            Statement::Draw { var, of, key, first, left } => {
+                let (first, left) = (self.size(first), self.size(left));
+                format!("{} = {} of key {} from {first}, of {left}", name(var), name(of), self.value(key))
+            }
             Statement::OneByOne => "one by one:".to_owned(),
             Statement::Do(head, _) => self.head(head),
         }

@@ -79,6 +79,8 @@ pub enum Holds {
     Borrowed(DType),
     /// A borrowed slice of blocks, with this many elements each.
     Chunks(DType, usize),
+    /// Random bits that are drawn ahead.
+    Draws,
 }
 
 /// A variable that loops capture.
@@ -438,6 +440,21 @@ pub enum Statement {
         /// The number of rows.
         rows: Size,
     },
+    /// Defines random bits that are drawn ahead. Nothing is drawn yet.
+    Draws(Var),
+    /// Borrows a block of random bits.
+    Draw {
+        /// The block.
+        var: Var,
+        /// The random bits that are drawn ahead.
+        of: Var,
+        /// The key.
+        key: Expr,
+        /// The counter of the first bits.
+        first: Size,
+        /// The number of counters from the first on. At most as many bits are drawn ahead.
+        left: Size,
+    },
     /// Keeps the compiler from combining iterations of the next loop.
     OneByOne,
     /// Runs statements under the control of a head: a loop or a condition.
@@ -515,7 +532,7 @@ impl Holds {
     /// The element type, if there are elements.
     pub fn dtype(self) -> Option<DType> {
         match self {
-            Self::Size | Self::Mask => None,
+            Self::Size | Self::Mask | Self::Draws => None,
             Self::Number(dtype) | Self::Array(dtype, _) | Self::Borrowed(dtype) | Self::Chunks(dtype, _) => {
                 Some(dtype)
             }
@@ -526,7 +543,7 @@ impl Holds {
     pub fn count(self) -> Option<usize> {
         match self {
             Self::Array(_, len) | Self::Chunks(_, len) => Some(len),
-            Self::Size | Self::Mask | Self::Number(_) | Self::Borrowed(_) => None,
+            Self::Size | Self::Mask | Self::Number(_) | Self::Borrowed(_) | Self::Draws => None,
         }
     }
 }

@@ -36,6 +36,7 @@ impl Loops {
                 Statement::Size(..)
                     | Statement::Chunk { .. }
                     | Statement::TakeOut { .. }
+                    | Statement::Draw { .. }
                     | Statement::OneByOne
             )
         };
@@ -115,6 +116,8 @@ impl Statement {
             | Self::Columns { .. }
             | Self::SumRows { .. }
             | Self::SumColumns { .. }
+            | Self::Draws(_)
+            | Self::Draw { .. }
             | Self::OneByOne
             | Self::Do(..) => None,
         }

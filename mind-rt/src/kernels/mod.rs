@@ -11,6 +11,7 @@ pub mod compiled;
 pub mod conv;
 pub mod copy;
 pub mod cumulate;
+pub mod draws;
 pub mod epilogue;
 #[cfg(all(test, unix, not(miri)))]
 mod fork;

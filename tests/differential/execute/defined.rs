@@ -18,6 +18,7 @@ pub(super) fn assert_defined_once(loops: &Loops) {
                 Statement::Size(..) | Statement::Do(..) => holds == Holds::Size,
                 Statement::Mask { .. } => holds == Holds::Mask,
                 Statement::Number(..) => matches!(holds, Holds::Number(_)),
+                Statement::Draws(_) => holds == Holds::Draws,
                 Statement::Borrow { .. } => matches!(holds, Holds::Borrowed(_)),
                 Statement::Chunks { rest, .. } => match var == *rest {
                     true => matches!(holds, Holds::Borrowed(_)),
@@ -51,6 +52,8 @@ pub(super) fn defined(statement: &Statement) -> Vec<Var> {
         | Statement::Borrow { var, .. }
         | Statement::ProductRow { var, .. }
         | Statement::Chunk { var, .. }
+        | Statement::Draws(var)
+        | Statement::Draw { var, .. }
         | Statement::Padded { var, .. } => vec![*var],
         Statement::Chunks { var, rest, .. } => vec![*var, *rest],
         Statement::Whole { var, spare, .. } => vec![*var, *spare],

@@ -9,6 +9,7 @@ use mind_core::{
         Capture, Captured, Control, ElementRef, Epilogue, Execution, Expr, Finished, Lanes, Loops, OfBlock,
         Size, Statement, Subslice, Var,
     },
+    map::Map,
     plan::{BufferId, Finish},
     reduce::{Monoid, Neutral},
     ty::DType,
@@ -264,6 +265,18 @@ impl<'m, 'p> Machine<'m, 'p> {
                 let whole = len / self.len(*var) * self.len(*var);
                 self.define(*var, Held::Slice(base, at, whole));
                 self.define(*rest, Held::Slice(base, at + whole, len - whole));
+            }
+            // Nothing reads bits that are drawn ahead but `Draw`, which draws its own here.
+            Statement::Draws(_) => {}
+            Statement::Draw { var, key, first, .. } => {
+                let (key, first) = (self.value(key), self.size(first));
+                let bits = (0..self.len(*var)).map(|at| {
+                    let counter = Elements::I64(vec![(first + at) as i64]);
+                    let drawn = scalar_op(Map::Threefry, DType::I64, &[key.clone(), counter]);
+                    i64::unwrap(&drawn)[0]
+                });
+                let bits = Elements::I64(bits.collect());
+                self.define(*var, Held::Array(bits));
             }
             Statement::Chunk { var, of, index } => {
                 let block = self.chunk(*of, *index);

@@ -54,9 +54,9 @@ impl NestLowering<'_> {
         }
     }
 
-    /// Whether LLVM vectorises the elements only if they are copied to arrays: if many are not contiguous, if operands of
-    /// functions with range checks are computed first, or if there are more pairs of slices that may overlap than it
-    /// compares at run time.
+    /// Whether LLVM vectorises the elements only if they are copied to arrays: if many are not contiguous, if random bits
+    /// are drawn ahead, if operands of functions with range checks are computed first, or if there are more pairs of
+    /// slices that may overlap than it compares at run time.
     pub(super) fn needs_copies(&self, pass: &Pass, variables: &Variables) -> bool {
         /// Nests with 22 pairs are vectorised without copies.
         const MOST_COMPARED: usize = 24;
@@ -65,7 +65,8 @@ impl NestLowering<'_> {
         let is_many = writes * all.saturating_sub(writes) + writes * writes / 2 > MOST_COMPARED;
         let strided = self.strided(variables).count() + self.stored_columns(pass).count();
         let is_strided = strided > 0 && pass.elements.len() > 4 * strided;
-        matches!(self.frame, NestRows::Nest) && (is_many || is_strided || !computed_before(pass).is_empty())
+        let computes = self.draws_ahead(pass) || !self.computed_before(pass).is_empty();
+        matches!(self.frame, NestRows::Nest) && (is_many || is_strided || computes)
     }
 
     /// The views that a pass stores with a stride.
@@ -115,7 +116,7 @@ impl NestLowering<'_> {
             rests.push((*of, rest));
         }
         let (inner, in_lanes) = (self.rank() - 1, sums.iter().flatten().cloned().collect::<Vec<LaneFold>>());
-        let (from, to) = self.open_chains(inner, len.over(width), &in_lanes);
+        let (from, to) = self.open_chains(inner, len.clone().over(width), &in_lanes);
         let block = self.out.variable(None, "block", Holds::Size);
         self.out.open(Control::For { index: block, from, to });
         let mut of_block = variables.clone();
@@ -156,6 +157,7 @@ impl NestLowering<'_> {
             pairs.push((row, column));
         }
         let mut of_block = of_block.with(&pairs);
+        self.draw(pass, &mut of_block, width, &len);
         self.compute_before(pass, &mut of_block, width);
         let columns: Vec<View> = self.stored_columns(pass).cloned().collect();
         let memory = of_block.clone();
@@ -182,9 +184,9 @@ impl NestLowering<'_> {
         variables.with(&rests)
     }
 
-    /// Computes the nodes of [`computed_before`] for a block, each into an array.
+    /// Computes the nodes of [`Self::computed_before`] for a block, each into an array.
     fn compute_before(&mut self, pass: &Pass, variables: &mut Variables, width: usize) {
-        let computed = computed_before(pass);
+        let computed = self.computed_before(pass);
         let arrays: Vec<Var> = computed
             .iter()
             .map(|node| {
@@ -205,13 +207,13 @@ impl NestLowering<'_> {
         self.out.open(Control::Elements { index, count: Size::known(width) });
         let at = Size::from(index);
         let mut nodes = Vec::with_capacity(pass.elements.len());
-        for (node, is_needed) in pass.elements.iter().zip(needed) {
+        for (position, (node, is_needed)) in pass.elements.iter().zip(needed).enumerate() {
             if !is_needed {
                 // Nothing reads it.
                 nodes.push(index);
                 continue;
             }
-            let value = self.node(node, &nodes, variables, Some(&at));
+            let value = self.element_of(position, node, &nodes, variables, &at);
             let var = self.out.variable(Some(node.value), "", Holds::Number(node.dtype));
             self.out.push(Statement::Number(var, value));
             nodes.push(var);
@@ -221,7 +223,27 @@ impl NestLowering<'_> {
             self.out.push(Statement::Store(to, Expr::Number(nodes[*node])));
         }
         self.out.close();
-        variables.computed = computed.into_iter().zip(arrays).collect();
+        variables.computed.extend(computed.into_iter().zip(arrays));
+    }
+
+    /// The nodes that are slow to compute and on which operands with range checks depend. A block computes them first, so
+    /// that its range checks only read them. Otherwise each element would decide on the form of the functions, and LLVM would
+    /// not vectorise their loop.
+    fn computed_before(&self, pass: &Pass) -> Vec<usize> {
+        let ranged = pass.elements.iter().filter(|node| node.op.row().range.is_some());
+        let operands = ranged.flat_map(|node| &node.operands).filter_map(|operand| match operand {
+            Operand::Node(node) => Some(*node),
+            Operand::Load(_) | Operand::Scalar(_) | Operand::Number(_) | Operand::Product => None,
+        });
+        let needed = needed_for(pass, &operands.collect::<Vec<_>>());
+        let is_slow = |node: &usize| {
+            let of = &pass.elements[*node];
+            needed[*node] && of.op.row().cost.is_worth_keeping() && self.drawn(of).is_none()
+        };
+        let slow: Vec<usize> = (0..pass.elements.len()).filter(is_slow).collect();
+        // These would need range checks before.
+        let is_ranged = slow.iter().any(|node| pass.elements[*node].op.row().range.is_some());
+        if is_ranged { Vec::new() } else { slow }
     }
 
     /// Processes the rest of a row after its whole blocks of `width` elements. A rest of known length is a block of a
@@ -349,23 +371,6 @@ impl NestLowering<'_> {
         rows.extend(loads.filter_map(|(_, row)| Some(((*row)?, false))));
         rows
     }
-}
-
-/// The nodes that are slow to compute and on which operands with range checks depend. A block computes them first, so
-/// that its range checks only read them. Otherwise each element would decide on the form of the functions, and LLVM would
-/// not vectorise their loop.
-fn computed_before(pass: &Pass) -> Vec<usize> {
-    let ranged = pass.elements.iter().filter(|node| node.op.row().range.is_some());
-    let operands = ranged.flat_map(|node| &node.operands).filter_map(|operand| match operand {
-        Operand::Node(node) => Some(*node),
-        Operand::Load(_) | Operand::Scalar(_) | Operand::Number(_) | Operand::Product => None,
-    });
-    let needed = needed_for(pass, &operands.collect::<Vec<_>>());
-    let is_slow = |node: &usize| needed[*node] && pass.elements[*node].op.row().cost.is_worth_keeping();
-    let slow: Vec<usize> = (0..pass.elements.len()).filter(is_slow).collect();
-    // These would need range checks before.
-    let is_ranged = slow.iter().any(|node| pass.elements[*node].op.row().range.is_some());
-    if is_ranged { Vec::new() } else { slow }
 }
 
 /// For each node, whether one of `nodes` depends on it. A node depends on itself.

@@ -3,7 +3,7 @@
 use crate::{
     dim::Dim,
     loops::{Control, ElementRef, Expr, Holds, Size, Statement, Subslice, Var},
-    plan::{Operand, Pass, Target, View},
+    plan::{Node, Operand, Pass, Target, View},
     ty::DType,
 };
 
@@ -38,7 +38,7 @@ pub(super) struct Variables {
     pub(super) sums: Option<Var>,
     /// The start of a block.
     pub(super) start: Option<Var>,
-    /// The nodes that are computed before the loop over a block, and the array of each.
+    /// The nodes that are computed or drawn before the loop over a block, and the array of each.
     pub(super) computed: Vec<(usize, Var)>,
     /// The columns that are stored after the loop over a block, and the array of each.
     pub(super) columns: Vec<(View, Var)>,
@@ -254,11 +254,7 @@ impl NestLowering<'_> {
         let at = Size::from(index);
         let mut nodes = Vec::with_capacity(pass.elements.len());
         for (position, node) in pass.elements.iter().enumerate() {
-            let computed = variables.computed.iter().find(|(node, _)| *node == position);
-            let value = match computed {
-                Some((_, of)) => Expr::Element(ElementRef { of: *of, index: at.clone() }),
-                None => self.node(node, &nodes, variables, Some(&at)),
-            };
+            let value = self.element_of(position, node, &nodes, variables, &at);
             let var = self.out.variable(Some(node.value), "", Holds::Number(node.dtype));
             self.out.push(Statement::Number(var, value));
             nodes.push(var);
@@ -296,6 +292,21 @@ impl NestLowering<'_> {
             self.out.push(Statement::Combine { place, monoid: fold.monoid, value, mask });
         }
         assert!(values.next().is_none(), "each value is stored, kept in a row or added to a sum");
+    }
+
+    /// The value of a node for one element. It may have been computed before.
+    pub(super) fn element_of(
+        &self,
+        position: usize,
+        node: &Node,
+        nodes: &[Var],
+        variables: &Variables,
+        at: &Size,
+    ) -> Expr {
+        match variables.computed.iter().find(|(computed, _)| *computed == position) {
+            Some((_, of)) => Expr::Element(ElementRef { of: *of, index: at.clone() }),
+            None => self.node(node, nodes, variables, Some(at)),
+        }
     }
 
     pub(super) fn target_element(&self, view: &View, variables: &Variables, at: &Size) -> ElementRef {

@@ -6,6 +6,7 @@ mod captures;
 mod chains;
 mod columns;
 mod cut;
+mod draws;
 mod elements;
 mod epilogue;
 mod folds;

@@ -72,6 +72,8 @@ pub(super) struct NestLowering<'a> {
     pub(super) memory: Vec<(MemoryFold<'a>, Gathered)>,
     /// The arrays of operands that are summed for a block of rows at once, in the order of passes.
     pub(super) values: Vec<Var>,
+    /// The nodes that draw random bits ahead, and the bits of each.
+    pub(super) draws: Vec<(ValueId, Var)>,
     pub(super) block: Option<Block>,
     /// The current row within the block.
     pub(super) block_row: Option<Var>,
@@ -122,6 +124,7 @@ impl<'a> NestLowering<'a> {
             totals: Vec::new(),
             memory: Vec::new(),
             values: Vec::new(),
+            draws: Vec::new(),
             block: None,
             block_row: None,
             sums: None,
@@ -142,6 +145,7 @@ impl<'a> NestLowering<'a> {
             return Vec::new();
         }
         self.begin_values();
+        self.declare_draws();
         match self.short_rows() {
             Some(most) => self.short_or_long_rows(most),
             None => self.all_rows(),

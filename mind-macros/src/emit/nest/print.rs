@@ -245,6 +245,12 @@ impl<'a> Printer<'a> {
                 let [stride, rows] = [stride, rows].map(|size| self.size(size));
                 format!("rt::sum_columns(&mut {sums}, &mut {lost}, &mut {chain}, &{of}, {stride}, {rows});")
             }
+            Statement::Draws(var) => format!("let mut {} = rt::Draws::new();", name(var)),
+            Statement::Draw { var, of, key, first, left } => {
+                let (first, left) = (self.grouped(first), self.size(left));
+                let (width, of, key) = (self.len(*var), name(of), self.value(key));
+                format!("let {} = {of}.block::<{width}>({key}, {first} as i64, {left});", name(var))
+            }
             Statement::OneByOne => "rt::one_by_one();".to_owned(),
             Statement::Do(..) => unreachable!("a statement with a body is printed with it"),
         }

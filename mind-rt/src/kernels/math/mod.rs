@@ -88,7 +88,7 @@ mod sinh;
 mod tanh;
 #[cfg(test)]
 mod tests;
-mod threefry;
+pub(super) mod threefry;
 mod truth;
 
 use crate::kernels::{divided_by_zero, internal_error, number::Number, refused};
