@@ -1948,6 +1948,7 @@ rows! {
         exactness: Exactness::Within([4, 5]),
         rust: Rust::By("erf_inv"),
         hlo: Hlo::Operation("chlo.erf_inv"),
+        range: Some("is_near_quantile"),
         float: |x| mind_special::erf_inv(x[0]),
         derivative: &["dy * (exp(y * y) * 0.886226925452758)"],
         domain: Domain::Unit,

@@ -32,6 +32,9 @@ pub trait OperandRanges: Copy {
     /// The range of `sin`, `cos` and `tan`.
     fn is_near_angle(self) -> bool;
 
+    /// The range of `erf_inv`, which has 99.66 % of all numbers between -1 and 1.
+    fn is_near_quantile(self) -> bool;
+
     /// The range of `lgamma`, `digamma` and `trigamma`: above 0, neither subnormal nor infinite.
     fn is_positive_normal(self) -> bool;
 
@@ -46,6 +49,11 @@ macro_rules! of_floats {
             #[inline(always)]
             fn is_near_angle(self) -> bool {
                 self.abs() <= $angle
+            }
+
+            #[inline(always)]
+            fn is_near_quantile(self) -> bool {
+                self.abs() <= super::erf_inv::LIMIT as $ty
             }
 
             #[inline(always)]
@@ -82,6 +90,10 @@ macro_rules! of_integers {
     ($($ty:ident $variant:ident;)*) => {$(
         impl OperandRanges for $ty {
             fn is_near_angle(self) -> bool {
+                refused()
+            }
+
+            fn is_near_quantile(self) -> bool {
                 refused()
             }
 

@@ -183,8 +183,21 @@ fn turns_are_taken_away_from_angles_of_any_size() {
 /// Every function that has a range, for samples and for the ends of the range.
 macro_rules! bits_in_range {
     ($A:ident $ty:ident, $sample:expr, $limit:expr) => {{
-        let ends = [$limit, -$limit, $ty::MIN_POSITIVE, $ty::from_bits(1), $ty::MAX, 0.0, 1.0, 2.0, 6.5];
-        let (mut angles, mut positive, mut powers) = (0, 0, 0);
+        let quantile = erf_inv::LIMIT as $ty;
+        let ends = [
+            $limit,
+            -$limit,
+            quantile,
+            -quantile,
+            $ty::MIN_POSITIVE,
+            $ty::from_bits(1),
+            $ty::MAX,
+            0.0,
+            1.0,
+            2.0,
+            6.5,
+        ];
+        let (mut angles, mut quantiles, mut positive, mut powers) = (0, 0, 0, 0);
         for x in $sample.chain(ends) {
             if x.is_near_angle() {
                 let near = [Near::<$A>::sin(x), Near::<$A>::cos(x), Near::<$A>::tan(x)];
@@ -194,6 +207,10 @@ macro_rules! bits_in_range {
                     "{x:e}"
                 );
                 angles += 1;
+            }
+            if x.is_near_quantile() {
+                assert_eq!(Near::<$A>::erf_inv(x).to_bits(), $A::erf_inv(x).to_bits(), "{x:e}");
+                quantiles += 1;
             }
             if x.is_positive_normal() {
                 let near = [Near::<$A>::lgamma(x), Near::<$A>::digamma(x), Near::<$A>::trigamma(x)];
@@ -208,10 +225,15 @@ macro_rules! bits_in_range {
                 }
             }
         }
-        assert!(angles > 10_000 && positive > 10_000 && powers > 100_000, "{angles} {positive} {powers}");
+        assert!(angles > 10_000 && quantiles > 10_000, "{angles} {quantiles}");
+        assert!(positive > 10_000 && powers > 100_000, "{positive} {powers}");
         let beyond = $ty::from_bits($limit.to_bits() + 1);
         for x in [beyond, -beyond, $ty::INFINITY, $ty::NEG_INFINITY, $ty::NAN] {
             assert!(!x.is_near_angle(), "{x}");
+        }
+        let beyond = $ty::from_bits(quantile.to_bits() + 1);
+        for x in [beyond, -beyond, 1.0, -1.0, 2.0, $ty::INFINITY, $ty::NAN] {
+            assert!(!x.is_near_quantile(), "{x}");
         }
         for x in [0.0, -0.0, -1.0, -$ty::MIN_POSITIVE, $ty::INFINITY, $ty::NEG_INFINITY, $ty::NAN] {
             assert!(!x.is_positive_normal() && !x.is_ordinary_power(1.0), "{x}");
