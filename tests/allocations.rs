@@ -264,6 +264,14 @@ fn the_peak_is_what_an_allocator_sees_and_no_more_than_activations_and_cotangent
 
 mind! {
     fn remember_rows(cache: &mut f32[4096, 16], rows: f32[3, 16], i: i32[3]) { cache[i] = rows; }
+    fn add_to_rows(cache: &mut f32[4096, 16], rows: f32[3, 16], i: i32[3]) { cache[i] += rows; }
+    fn add_by_call(cache: &mut f32[4096, 16], rows: f32[3, 16], i: i32[3]) {
+        cache = scatter_add(cache, i, rows);
+    }
+    /// Only the negated rows take memory.
+    fn subtract_from_rows(cache: &mut f32[4096, 16], rows: f32[3, 16], i: i32[3]) { cache[i] -= rows; }
+    /// Only the products of the rows take memory.
+    fn scale_rows(cache: &mut f32[4096, 16], rows: f32[3, 16], i: i32[3]) { cache[i] = cache[i] * rows; }
 }
 
 /// Rows at indices are replaced where they are too.
@@ -275,6 +283,26 @@ fn rows_of_a_parameter_are_replaced_in_place() {
     assert_eq!((count, remember_rows::PEAK_BYTES), (0, 0));
     assert_eq!(cache.as_slice().iter().sum::<f32>(), 32.0);
     assert_eq!((cache[[4095, 15]], cache[[0, 15]], cache[[1, 15]]), (1.0, 1.0, 0.0));
+}
+
+/// Rows are added where they are too, in the order of the indices.
+#[test]
+fn rows_are_added_to_a_parameter_in_place() {
+    let (mut cache, i) = (Tensor::<f32, _>::full(0.1), Tensor::from([4095, 0, 4095]));
+    let rows = Tensor::from_fn(|[row, column]| (row * 16 + column) as f32 / 3.0);
+    let (count, _) = allocations(|| add_to_rows(&mut cache, &rows, &i));
+    assert_eq!((count, add_to_rows::PEAK_BYTES), (0, 0));
+    let expected = |rows: &[f32]| rows.iter().fold(0.1, |sum, row| sum + row);
+    assert_eq!(cache[[4095, 15]].to_bits(), expected(&[rows[[0, 15]], rows[[2, 15]]]).to_bits());
+    assert_eq!((cache[[0, 3]], cache[[1, 3]]), (expected(&[rows[[1, 3]]]), 0.1));
+    let (count, _) = allocations(|| add_by_call(&mut cache, &rows, &i));
+    assert_eq!((count, add_by_call::PEAK_BYTES), (0, 0));
+    let (before, rows_of) = (cache.clone(), 3 * 16 * size_of::<f32>());
+    subtract_from_rows(&mut cache, &rows, &i);
+    assert_eq!(subtract_from_rows::PEAK_BYTES, rows_of);
+    assert_eq!(cache[[0, 3]], before[[0, 3]] - rows[[1, 3]]);
+    assert_eq!(cache[[4095, 15]], before[[4095, 15]] - rows[[0, 15]] - rows[[2, 15]]);
+    assert_eq!(scale_rows::PEAK_BYTES, rows_of);
 }
 
 mind! {

@@ -324,6 +324,8 @@ pub enum Rows<A: Form = Resolved> {
     },
     /// The first operand with the rows at the indices in the second replaced by those of the third; an extension.
     Scatter,
+    /// The first operand with the rows of the third added at the indices in the second; an extension.
+    AddRows,
 }
 
 /// Operations that join tensors. Their rows are in `ops/joining.rs`.

@@ -139,12 +139,20 @@ mind! {
     /// Reads the rows that another assignment replaces.
     fn exchange(x: &mut f32[4, 2], i: i64[2], j: i64[2]) { let old = x[i]; x[i] = x[j]; x[j] = old; }
     fn add_rows<K>(x: &mut f32[4, 2], i: i32[K], u: f32[2]) { x[i] += u; }
+    fn subtract_rows<K>(x: &mut f32[4, 2], i: i32[K], u: f32[K, 2]) { x[i] -= u; }
+    fn add_many<N, K>(x: &mut f32[N, 2], i: i32[K], u: f32[K, 2]) { x[i] += u; }
+    fn count(x: &mut u8[7], i: i64[2, 3]) { x[i] -= 1; }
+    fn add_own(x: &mut f32[4, 2], i: i64[4]) { x[i] += x; }
     fn both(x: f32[4], i: i64[2]) -> (f32[4], f32[4]) { (x, replace(x[i], 0.0)) }
 
     /// The rows are visited in the order of the steps.
     fn in_steps(x: f32[5], i: i64[3, 2], u: f32[3]) -> f32[5] {
         fold y = x for (i, u) in (i, u) { replace(y[i], u) }
     }
+
+    fn add_one(x: f32[4, 2], i: i64[3], u: f32[3, 2]) -> f32[4, 2] { scatter_add(x, i, u) }
+    fn add_each<B>(x: f32[4, 2], i: i64[B, 3], u: f32[3, 2]) -> f32[B, 4, 2] { vmap(add_one, over = i)(x, i, u) }
+    fn add_all<B>(x: f32[4, 2], i: i64[3], u: f32[B, 3, 2]) -> f32[B, 4, 2] { vmap(add_one, over = u)(x, i, u) }
 
     fn put_one(x: f32[4, 2], i: i64[3], u: f32[3, 2]) -> f32[4, 2] { replace(x[i], u) }
     fn put_each<B>(x: f32[B, 4, 2], i: i64[B, 3], u: f32[3, 2]) -> f32[B, 4, 2] {
@@ -211,6 +219,34 @@ fn rows_at_equal_indices_are_all_added() {
     let i = Tensor::from_vec((3,), vec![2, 0, 2]).unwrap();
     add_rows(&mut x, &i, &Tensor::from([10.0, 20.0]));
     assert_eq!(x, Tensor::from([[11.0, 22.0], [3.0, 4.0], [25.0, 46.0], [7.0, 8.0]]));
+    subtract_rows(&mut x, &i, &Tensor::from_vec((3, Const), vec![1.0, 2.0, 4.0, 8.0, 16.0, 32.0]).unwrap());
+    assert_eq!(x, Tensor::from([[7.0, 14.0], [3.0, 4.0], [8.0, 12.0], [7.0, 8.0]]));
+    add_own(&mut x, &Tensor::from([1, 2, 3, 3]));
+    assert_eq!(x, Tensor::from([[7.0, 14.0], [10.0, 18.0], [11.0, 16.0], [22.0, 28.0]]));
+    let mut counts = Tensor::from([0, 1, 2, 3, 4, 5, 6]);
+    count(&mut counts, &Tensor::from([[6, 0, 6], [1, 2, 0]]));
+    assert_eq!(counts, Tensor::from([254, 0, 1, 3, 4, 5, 4]));
+}
+
+#[test]
+fn sums_of_rows_do_not_depend_on_the_number_of_threads() {
+    let (n, i) = (300, (0..3000).map(|k| k * k % 7).collect());
+    let i = Tensor::from_vec((3000,), i).unwrap();
+    let u = Tensor::from_fn_with((3000, Const::<2>), |[row, column]| 1.0 / (1 + row + column) as f32);
+    let sums = [1, 4].map(|threads| {
+        mind::set_threads(threads);
+        let mut x: Tensor![f32; ?, 2] = Tensor::from_fn_with((n, Const::<2>), |[row, _]| row as f32 / 7.0);
+        add_many(&mut x, &i, &u);
+        x
+    });
+    mind::set_threads(0);
+    let mut expected: Tensor![f32; ?, 2] = Tensor::from_fn_with((n, Const::<2>), |[row, _]| row as f32 / 7.0);
+    for (from, to) in i.as_slice().iter().enumerate() {
+        for column in 0..2 {
+            expected[[*to as usize, column]] += u[[from, column]];
+        }
+    }
+    assert_eq!(sums, [expected.clone(), expected]);
 }
 
 #[test]
@@ -229,6 +265,15 @@ fn slices_have_indices_of_their_own() {
         from[0][row].map_or_else(|| x[[row, column]], |from| us[[b, from, column]])
     };
     assert_eq!(put_all(&x, &Tensor::from([2, 0, 2]), &us), Tensor::from_fn_with((2, Const, Const), expected));
+    let from: [[&[usize]; 4]; 2] = [[&[1], &[], &[0, 2], &[]], [&[], &[0, 1], &[], &[2]]];
+    let expected = |[b, row, column]: [usize; 3]| {
+        from[b][row].iter().fold(x[[row, column]], |sum, k| sum + u[[*k, column]])
+    };
+    assert_eq!(add_each(&x, &i, &u), Tensor::from_fn_with((2, Const, Const), expected));
+    let expected = |[b, row, column]: [usize; 3]| {
+        from[0][row].iter().fold(x[[row, column]], |sum, k| sum + us[[b, *k, column]])
+    };
+    assert_eq!(add_all(&x, &Tensor::from([2, 0, 2]), &us), Tensor::from_fn_with((2, Const, Const), expected));
 }
 
 #[test]
@@ -259,6 +304,9 @@ fn an_index_out_of_range_is_an_error_before_a_row_is_replaced() {
         let i = Tensor::from_vec((3,), vec![0, 1, bad]).unwrap();
         let error = try_put_rows(&mut x, &i, &u).unwrap_err().to_string();
         let expected = format!("E6001: `put_rows`: index {bad} at position 2 is out of range, needed 0 to 3");
+        assert_eq!((error, &x), (expected, &before));
+        let error = try_add_many(&mut x, &i, &u).unwrap_err().to_string();
+        let expected = format!("E6001: `add_many`: index {bad} at position 2 is out of range, needed 0 to 3");
         assert_eq!((error, &x), (expected, &before));
     }
 }

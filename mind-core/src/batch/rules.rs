@@ -7,7 +7,7 @@ use crate::{
         Arrange, Cumulation, Inst, Join, Op, Own, Part, Product, Reduction, Reorder, Rows, Slice, ValueId,
         Window,
     },
-    map::ShapeRule,
+    map::{Map, ShapeRule},
     ops::OpError,
     ty::Shape,
 };
@@ -135,12 +135,18 @@ impl Batch<'_> {
             Rows::DynamicSlice { .. } | Rows::DynamicUpdate { .. } | Rows::Scatter if self.is_batched(b) => {
                 self.each(inst)
             }
-            Rows::Scatter => {
+            Rows::AddRows if self.is_batched(b) => {
+                let x = self.batched(a)?;
+                let sums = self.added_along(b, inst.operands[2], &inst.ty.shape)?;
+                self.builder.push(Op::Map(Map::PLUS), &[x, sums])
+            }
+            Rows::Scatter | Rows::AddRows => {
                 let (x, updates) = (self.batched(a)?, self.batched(inst.operands[2])?);
-                let (x, updates) = (self.moved(x, 0, 1)?, self.moved(updates, 0, 1)?);
+                let rank = self.old.ty(b).rank();
+                let (x, updates) = (self.moved(x, 0, 1)?, self.moved(updates, 0, rank)?);
                 let operands = [x, self.values[b.index()].id, updates];
-                let replaced = self.builder.push(Op::Rows(Rows::Scatter), &operands)?;
-                self.moved(replaced, 1, 0)
+                let changed = self.builder.push(Op::Rows(rows.clone()), &operands)?;
+                self.moved(changed, 1, 0)
             }
             Rows::DynamicSlice { shape, axis } => {
                 let op = Op::Rows(Rows::DynamicSlice { shape: self.with_axis(shape), axis: axis + 1 });
@@ -181,13 +187,18 @@ impl Batch<'_> {
                         self.builder.push(Op::Rows(Rows::ScatterAdd { shape }), &[indices, updates])?;
                     return self.moved(sums, 1, 0);
                 }
-                let (indices, of_indices) = self.along_rows(a, &shape[1..])?;
-                let updates = self.batched(b)?;
-                let updates = self.reshaped(updates, of_indices)?;
-                let shape = self.with_axis(shape);
-                self.builder.push(Op::Rows(Rows::AddAlong { shape, axis: 1 }), &[indices, updates])
+                self.added_along(a, b, shape)
             }
         }
+    }
+
+    /// Zeros of a shape to which rows are added at batched indices.
+    fn added_along(&mut self, indices: ValueId, updates: ValueId, shape: &Shape) -> Emitted {
+        let (indices, of_indices) = self.along_rows(indices, &shape[1..])?;
+        let updates = self.batched(updates)?;
+        let updates = self.reshaped(updates, of_indices)?;
+        let shape = self.with_axis(shape);
+        self.builder.push(Op::Rows(Rows::AddAlong { shape, axis: 1 }), &[indices, updates])
     }
 
     /// Repeats each batched row index for every element of its row, as an index along axis 1. Also returns the shape of

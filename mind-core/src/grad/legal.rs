@@ -105,7 +105,7 @@ impl Legaliser<'_> {
             }
             Op::Const(Const::Count { shape, dtype }) => self.count(shape, *dtype),
             Op::Map(Map::Div) => self.quotient(operand(0), inst.operands[1]),
-            Op::Rows(rows) if rows.adds() && rows.axis().is_none() => {
+            Op::Rows(rows) if rows.adds() && rows.axis().is_none() && rows.indices() == 0 => {
                 self.scatter_add(operand(0), operand(1), shape)
             }
             // Any other extension is an error.

@@ -202,6 +202,10 @@ pub(crate) fn step<R: Reverse>(on: &mut R, op: &Op<R::Form>) -> Result<(), R::Er
                 on.emit(Op::Rows(Rows::Scatter), &[zeros, last, rows])
             })
         }
+        Op::Rows(Rows::AddRows) => {
+            pass(on, 0, |_| Ok(dy))?;
+            pass(on, 2, |on| on.emit(Op::Rows(Rows::Gather), &[dy, on.operand(1)]))
+        }
         Op::Join(Join::Concat { axis }) => (0..on.operand_count())
             .try_for_each(|position| pass(on, position, |on| on.joined_part(dy, *axis, position))),
         Op::Product(Product::Dot | Product::MatMul) => product(on, dy),

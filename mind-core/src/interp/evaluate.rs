@@ -81,7 +81,7 @@ pub(crate) fn evaluate(op: &Op, operands: &[&Array], to: &Concrete<'_>) -> Resul
         Op::Rows(Rows::ScatterAdd { .. }) => {
             let (indices, updates) = (operands[0], operands[1]);
             let rows = rows(op, indices, (0, to.shape[0]))?;
-            added(updates, to, |position| row_of(&rows, indices, position))
+            added(None, updates, to, |position| row_of(&rows, indices, position))
         }
         Op::Rows(Rows::TakeAlong { axis }) => {
             let (x, indices, axis) = (operands[0], operands[1], position(*axis));
@@ -91,7 +91,7 @@ pub(crate) fn evaluate(op: &Op, operands: &[&Array], to: &Concrete<'_>) -> Resul
         Op::Rows(Rows::AddAlong { axis, .. }) => {
             let (indices, updates, axis) = (operands[0], operands[1], position(*axis));
             let rows = rows(op, indices, (axis, to.shape[axis]))?;
-            added(updates, to, |position| place_along(&rows, indices, position, axis))
+            added(None, updates, to, |position| place_along(&rows, indices, position, axis))
         }
         Op::Rows(Rows::DynamicSlice { axis, .. }) => {
             let (x, axis) = (operands[0], position(*axis));
@@ -107,6 +107,11 @@ pub(crate) fn evaluate(op: &Op, operands: &[&Array], to: &Concrete<'_>) -> Resul
             let (x, indices, updates) = (operands[0], operands[1], operands[2]);
             let rows = rows(op, indices, (0, x.shape[0]))?;
             updated(x, updates, to, |position| row_of(&rows, indices, position))
+        }
+        Op::Rows(Rows::AddRows) => {
+            let (x, indices, updates) = (operands[0], operands[1], operands[2]);
+            let rows = rows(op, indices, (0, x.shape[0]))?;
+            added(Some(x), updates, to, |position| row_of(&rows, indices, position))
         }
         Op::Join(Join::Concat { axis }) => concatenated(operands, position(*axis), to),
         Op::Product(Product::Dot) => with_number!(to.dtype, T => dot::<T>(operands[0], operands[1], to)),
@@ -436,10 +441,18 @@ fn source_position(slice: &Slice, at: &[usize], to: &Concrete<'_>) -> Vec<usize>
     starts.zip(&slice.steps).zip(at).map(|((start, step), at)| start + at * position(*step)).collect()
 }
 
-/// Adds each element to zeros, at the place that `place` returns for its position.
-fn added(updates: &Array, to: &Concrete<'_>, place: impl Fn(&[usize]) -> Vec<usize>) -> Array {
+/// Adds each element to `x`, or to zeros, at the place that `place` returns for its position.
+fn added(
+    x: Option<&Array>,
+    updates: &Array,
+    to: &Concrete<'_>,
+    place: impl Fn(&[usize]) -> Vec<usize>,
+) -> Array {
     with_number!(to.dtype, T => {
         let mut totals = vec![T::NOTHING; to.shape.iter().product()];
+        if let Some(x) = x {
+            totals = T::elements(x).iter().map(|element| element.accumulate(T::NOTHING)).collect();
+        }
         for (position, element) in positions(&updates.shape).zip(T::elements(updates)) {
             let total = &mut totals[offset(to.shape, &place(&position))];
             *total = element.accumulate(*total);

@@ -71,6 +71,10 @@ pub(super) fn classes(nodes: &[RawNode]) -> (Vec<ClassId>, Vec<Class>) {
         let operands = node.operands.iter().map(|operand| operand.index());
         match node.op.elements() {
             TypedOperands::All => operands.for_each(|operand| sets.unite(position, operand)),
+            TypedOperands::Except(indices) => {
+                let others = operands.enumerate().filter(|(at, _)| *at != indices);
+                others.for_each(|(_, operand)| sets.unite(position, operand));
+            }
             TypedOperands::Only(alone) => sets.unite(position, node.operands[alone].index()),
             TypedOperands::From(first) => {
                 operands.skip(first).for_each(|operand| sets.unite(position, operand))

@@ -61,6 +61,7 @@ pub fn check_truths(program: &Program) -> Result<(), Diag> {
         let of_operands = match node.op.elements() {
             TypedOperands::All => node.operands.first(),
             TypedOperands::Only(operand) | TypedOperands::From(operand) => node.operands.get(operand),
+            TypedOperands::Except(indices) => node.operands.get(usize::from(indices == 0)),
             TypedOperands::Own(_) => None,
         };
         let known = of_operands.map_or(Holds::Anything, |operand| made[operand.index()]);

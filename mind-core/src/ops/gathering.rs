@@ -24,6 +24,7 @@ rows! {
     Rows::DynamicSlice { .. } => DYNAMIC_SLICE,
     Rows::DynamicUpdate { .. } => DYNAMIC_UPDATE,
     Rows::Scatter => SCATTER,
+    Rows::AddRows => ADD_ROWS,
 }
 
 /// `Gather(x, indices)`: rows of `x` selected by integers.
@@ -253,6 +254,52 @@ static SCATTER: OpInfo = OpInfo {
     ..KERNEL
 };
 
+/// `AddRows(x, indices, updates)`: a tensor with rows added to its own; an extension.
+///
+/// - **Shape**: the shape of `x`.
+/// - **Dtype**: the dtype of `x`.
+/// - **Semantics**: `x` with `result[indices[k], d] += updates[k, d]` for each `k` in order, so that the updates of equal
+///   indices are all added. An index outside `0..x.shape[0]` stops the program (E6001) before anything is written.
+/// - **Error**: `k` updates of an element are added to it one after the other. The error is at most `γ(k)` times the sum
+///   of their magnitudes and that of the element; see [products](#products).
+/// - **Derivative**: `x` receives the cotangent, and `updates` its rows at the indices.
+/// - **Constraints**: 1. `indices` are integers (E4011). 2. `x` is numeric (E2005) 3. and has rank 1 or more (E3002).
+///   4. `updates` has the dtype of `x` (E2004) 5. and shape `indices.shape ++ x.shape[1..]` (E3003).
+/// - **Example**: `%3 = AddRows (%0, %1, %2) : f32[4, 3]`.
+static ADD_ROWS: OpInfo = OpInfo {
+    name: "AddRows",
+    mnemonic: "add_rows",
+    label: "scatter_add",
+    profile: Profile::Extended,
+    make: Make::Of(|_| Op::Rows(Rows::AddRows)),
+    arity: 3,
+    infer: infer_adding,
+    flops: |_, operands, _| operands[2].shape.element_count(),
+    origin: rules::same_origin,
+    derivative: Derivative::Linear,
+    sample: Sampling {
+        cases: |_, dtype| {
+            let forms: [[&[i64]; 3]; 4] = [
+                [&[4], &[], &[]],
+                [&[4], &[3], &[3]],
+                [&[3, 2], &[5], &[5, 2]],
+                [&[3, 2], &[2, 2], &[2, 2, 2]],
+            ];
+            let case = |[x, indices, updates]: [&[i64]; 3]| Case {
+                op: Op::Rows(Rows::AddRows),
+                operands: vec![
+                    Type::new(dtype, Shape::literal(x)),
+                    Type::new(DType::I64, Shape::literal(indices)),
+                    Type::new(dtype, Shape::literal(updates)),
+                ],
+            };
+            forms.map(case).into()
+        },
+        ..KERNEL.sample
+    },
+    ..KERNEL
+};
+
 pub(super) const AXIS: Field = Field::key("axis", "ax", FieldKind::I64);
 
 /// Cases: an axis, the shape of the whole tensor, and the shape of the indices along that axis.
@@ -260,13 +307,18 @@ const ALONG: [(i64, &[i64], &[i64]); 4] =
     [(0, &[4], &[3]), (0, &[3, 2], &[5, 2]), (1, &[3, 4], &[3, 1]), (1, &[2, 3, 2], &[2, 2, 2])];
 
 impl Op {
-    /// Whether the operation replaces a part of its first operand and keeps the rest.
-    pub fn replaces_part(&self) -> bool {
-        matches!(self, Self::Rows(Rows::DynamicUpdate { .. } | Rows::Scatter))
+    /// Whether the operation changes a part of its first operand and keeps the rest.
+    pub fn changes_part(&self) -> bool {
+        matches!(self, Self::Rows(Rows::DynamicUpdate { .. } | Rows::Scatter | Rows::AddRows))
     }
 }
 
 impl<A: Form> Rows<A> {
+    /// Rows read at indices.
+    pub(crate) const PICKED: Self = Self::Gather;
+    /// Rows added to those of a tensor.
+    pub(crate) const ADDED: Self = Self::AddRows;
+
     /// Which operand holds the indices.
     pub const fn indices(&self) -> usize {
         match self {
@@ -274,7 +326,8 @@ impl<A: Form> Rows<A> {
             | Self::TakeAlong { .. }
             | Self::DynamicSlice { .. }
             | Self::DynamicUpdate { .. }
-            | Self::Scatter => 1,
+            | Self::Scatter
+            | Self::AddRows => 1,
             Self::ScatterAdd { .. } | Self::AddAlong { .. } => 0,
         }
     }
@@ -282,7 +335,7 @@ impl<A: Form> Rows<A> {
     /// The axis along which elements are selected; `None` if whole rows are selected.
     pub const fn axis(&self) -> Option<i64> {
         match self {
-            Self::Gather | Self::ScatterAdd { .. } | Self::Scatter => None,
+            Self::Gather | Self::ScatterAdd { .. } | Self::Scatter | Self::AddRows => None,
             Self::TakeAlong { axis }
             | Self::AddAlong { axis, .. }
             | Self::DynamicSlice { axis, .. }
@@ -300,6 +353,7 @@ impl<A: Form> Rows<A> {
             Self::DynamicSlice { shape: of, axis } => Rows::DynamicSlice { shape: shape(of), axis: *axis },
             Self::DynamicUpdate { axis } => Rows::DynamicUpdate { axis: *axis },
             Self::Scatter => Rows::Scatter,
+            Self::AddRows => Rows::AddRows,
         }
     }
 
@@ -311,7 +365,7 @@ impl<A: Form> Rows<A> {
             | Self::DynamicSlice { .. }
             | Self::DynamicUpdate { .. }
             | Self::Scatter => false,
-            Self::ScatterAdd { .. } | Self::AddAlong { .. } => true,
+            Self::ScatterAdd { .. } | Self::AddAlong { .. } | Self::AddRows => true,
         }
     }
 }
@@ -322,13 +376,18 @@ impl Rows {
         Self::ScatterAdd { shape }
     }
 
+    /// The operation on the other operands with the same bits as this one if the first operand is zeros.
+    pub(crate) fn of_zeros(&self, result: &Type) -> Option<Self> {
+        (*self == Self::AddRows).then(|| Self::sums(result.shape.clone()))
+    }
+
     /// The number of valid indices: each index must be at least 0 and less than this number.
     ///
     /// # Errors
     /// If the number overflows 64 bits.
     pub fn extent_of_indices(&self, operands: &[&Type], result: &Type) -> Result<Dim, Overflow> {
         match self {
-            Self::Gather | Self::Scatter => Ok(operands[0].shape[0].clone()),
+            Self::Gather | Self::Scatter | Self::AddRows => Ok(operands[0].shape[0].clone()),
             Self::ScatterAdd { shape } => Ok(shape[0].clone()),
             Self::TakeAlong { axis } => Ok(operands[0].shape[position(*axis)].clone()),
             Self::AddAlong { shape, axis } => Ok(shape[position(*axis)].clone()),
@@ -393,6 +452,18 @@ fn infer_replacing(op: &Op, operands: &[&Type]) -> Inferred {
     let [x, indices, updates] = operands else { wrong_row(op) };
     index_dtype(op, operands, 1)?;
     rules::rank(op, operands, 1, 1)?;
+    let rows = infer_gather(op, &[x, indices])?;
+    if x.dtype != updates.dtype {
+        return Err(OpError::mixed(op, x, updates).operands(&[0, 2]).into());
+    }
+    rules::expect_shape(op, operands, 2, &rows.shape)?;
+    Ok((*x).clone())
+}
+
+fn infer_adding(op: &Op, operands: &[&Type]) -> Inferred {
+    let [x, indices, updates] = operands else { wrong_row(op) };
+    index_dtype(op, operands, 1)?;
+    rules::check_dtype(op, Takes::Numbers, operands, 0)?;
     let rows = infer_gather(op, &[x, indices])?;
     if x.dtype != updates.dtype {
         return Err(OpError::mixed(op, x, updates).operands(&[0, 2]).into());

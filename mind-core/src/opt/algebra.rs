@@ -93,6 +93,10 @@ pub(super) fn rewrite(op: &Op, operands: &Operands, ty: &Type, known: &Optimised
             None => Rewrite::Same,
         },
         Op::Arrange(arrange) => arranged(arrange, operands[0], ty, known),
+        Op::Rows(rows) if known.is_filled(operands[0], |number| number.is(0)) => match rows.of_zeros(ty) {
+            Some(rows) => Rewrite::Inst(Op::Rows(rows), known.operands(&operands[1..])),
+            None => Rewrite::Same,
+        },
         _ => Rewrite::Same,
     }
 }

@@ -151,7 +151,7 @@ pub(super) fn may_overwrite(step: &Step, result: BufferId, operand: BufferId) ->
                 && target.next().is_some_and(|target| is_own(&mut convolution.finish.loads.iter(), target))
         }
         // The run time updates the memory of the first operand.
-        Step::Call(call) if call.op.replaces_part() => {
+        Step::Call(call) if call.op.changes_part() => {
             let is_operand = |argument: &KernelOperand| argument.buffer() == Some(operand);
             call.result == result && !call.operands[1..].iter().any(is_operand)
         }

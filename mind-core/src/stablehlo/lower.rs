@@ -185,6 +185,9 @@ impl ModuleLowering<'_> {
             Op::Rows(Rows::Scatter) => {
                 rows::scatter(&mut self.writer, [operands[0], operands[1], operands[2]], to)
             }
+            Op::Rows(Rows::AddRows) => {
+                rows::add_rows(&mut self.writer, [operands[0], operands[1], operands[2]], to)
+            }
             Op::Join(Join::Concat { axis }) => {
                 self.writer.operation("stablehlo.concatenate", &operands, format_args!(", dim = {axis}"), to)
             }

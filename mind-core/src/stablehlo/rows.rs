@@ -58,8 +58,13 @@ fn gathered(
 }
 
 pub(super) fn scatter_add(writer: &mut Writer, indices: SsaValue, updates: SsaValue, to: Tensor) -> SsaValue {
-    let numbers = of_rows(writer, indices, updates);
-    added(writer, indices, updates, &numbers, to)
+    let zeros = writer.constant(&number(0.0, to.dtype), to.clone());
+    add_rows(writer, [zeros, indices, updates], to)
+}
+
+pub(super) fn add_rows(writer: &mut Writer, operands: [SsaValue; 3], to: Tensor) -> SsaValue {
+    let numbers = of_rows(writer, operands[1], operands[2]);
+    added(writer, operands, &numbers, to)
 }
 
 /// Replaces rows. Engines write the updates of equal indices in any order, so only the last one keeps its index. The
@@ -110,7 +115,8 @@ pub(super) fn add_along(
          scatter_dims_to_operand_dims = [{axis}], index_vector_dim = {}",
         to.rank()
     );
-    added(writer, indices, updates, &numbers, to)
+    let zeros = writer.constant(&number(0.0, to.dtype), to.clone());
+    added(writer, [zeros, indices, updates], &numbers, to)
 }
 
 pub(super) fn dynamic_slice(
@@ -150,10 +156,9 @@ fn wide(writer: &mut Writer, indices: SsaValue) -> SsaValue {
     }
 }
 
-/// Adds updates to zeros, at the places that indices select.
-fn added(writer: &mut Writer, indices: SsaValue, updates: SsaValue, numbers: &str, to: Tensor) -> SsaValue {
-    let zeros = writer.constant(&number(0.0, to.dtype), to.clone());
-    let operands = [zeros, wide(writer, indices), updates];
+/// Adds updates to a tensor, at the places that indices select.
+fn added(writer: &mut Writer, [x, indices, updates]: [SsaValue; 3], numbers: &str, to: Tensor) -> SsaValue {
+    let operands = [x, wide(writer, indices), updates];
     let region = fold("stablehlo.add", &Tensor::scalar(to.dtype));
     scattered(writer, operands, numbers, &region, to)
 }

@@ -430,7 +430,7 @@ impl Generator {
     }
 
     /// A slice or an update along an axis of extent `whole[axis]`, at a position that the program computes, or rows
-    /// that are replaced.
+    /// that are replaced or added.
     fn dynamic(&mut self, x: ValueId, axis: usize, whole: &[i64]) -> Option<Proposal> {
         let ty = self.builder.ty(x).clone();
         let extent = usize::try_from(whole[axis]).ok()?;
@@ -447,7 +447,9 @@ impl Generator {
         let updates = self.partner(|other| *other == ty.with_shape(shape.clone()))?;
         if axis == 0 && self.random.once_in(2) {
             let indices = self.constant_indices(&ty.shape[0], &part[..1])?;
-            return Some((Op::Rows(Rows::Scatter), vec![x, indices, updates]));
+            let adds = ty.dtype != DType::Bool && self.random.once_in(2);
+            let rows = if adds { Rows::AddRows } else { Rows::Scatter };
+            return Some((Op::Rows(rows), vec![x, indices, updates]));
         }
         Some((Op::Rows(Rows::DynamicUpdate { axis }), vec![x, start, updates]))
     }

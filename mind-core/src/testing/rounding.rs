@@ -303,6 +303,7 @@ impl RoundedInst<'_> {
                 self.products(self.length(1) / self.shape(1)[3])?
             }
             Op::Rows(Rows::ScatterAdd { .. } | Rows::AddAlong { .. }) => self.products(self.length(0))?,
+            Op::Rows(Rows::AddRows) => self.recurrence(self.length(1) as f64 + 1.0)?,
         };
         let elements = self.result.elements.to_f64();
         let known = |(bound, element): (f64, &f64)| {
@@ -343,8 +344,8 @@ impl RoundedInst<'_> {
         Ok(magnitudes.into_iter().zip(inherited).map(bound).collect())
     }
 
-    /// Bounds of a recurrence with this number of roundings, computed by the same recurrence on magnitudes with their
-    /// errors added.
+    /// Bounds of a recurrence, or of sums of all operands, with this number of roundings. They are computed by the same
+    /// operation on magnitudes with their errors added.
     fn recurrence(&self, roundings: f64) -> Result<Vec<f64>, RunError> {
         let magnitudes = self.apply([Near::magnitude; 2])?;
         let reached = self.apply([|x: Near| x.magnitude() + x.bound; 2])?;
@@ -393,7 +394,7 @@ impl RoundedInst<'_> {
 
     /// Evaluates another operation with the same result type on such numbers.
     fn evaluate(&self, op: &Op, stands_for: [fn(Near) -> f64; 2]) -> Result<Vec<f64>, RunError> {
-        // Only operations that move elements have more than two operands. The last function applies to all further
+        // Only operations that move elements, or add all of them, have more than two operands. The last function applies to all further
         // ones.
         let mut stands_for = stands_for.into_iter().chain(std::iter::repeat(stands_for[1]));
         let operands = self.operands.iter().map(|operand| {

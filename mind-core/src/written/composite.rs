@@ -1,13 +1,7 @@
 //! Functions of the language that consist of several operations.
 
-use super::{Constant, Extents, Op, Own, expanded};
-use crate::{
-    data::TensorData,
-    dim::Dim,
-    ir::{Made, Rows},
-    map::Map,
-    ty::DType,
-};
+use super::{Constant, Op, Own, expanded};
+use crate::{data::TensorData, dim::Dim, ir::Made, map::Map, ty::DType};
 
 /// An operation of a composite.
 #[derive(Clone, Debug)]
@@ -44,15 +38,6 @@ pub(crate) fn one_hot(count: Dim, dtype: Option<DType>) -> Vec<CompositeOp> {
         ]);
     }
     steps
-}
-
-/// `scatter_add(x, indices, updates)`: `x` with each row of `updates` added to the row at its index.
-pub(crate) fn scatter_add() -> Vec<CompositeOp> {
-    let sums = Op::Rows(Rows::ScatterAdd { shape: Extents::Like });
-    vec![
-        CompositeOp { op: sums, operands: vec![1, 2, 0] },
-        CompositeOp { op: Op::Map(Map::PLUS), operands: vec![0, 3] },
-    ]
 }
 
 /// The first operand if the third is `f32`, and the second if it is `f64`.

@@ -18,6 +18,8 @@ pub(crate) enum ExtentRef {
     Axis(i64),
     /// All extents except this number of last ones. They occur in lists, never in arithmetic.
     Leading(usize),
+    /// All extents except this number of first ones. They occur in lists, never in arithmetic.
+    Trailing(usize),
 }
 
 /// The dim for extents of an operand.
@@ -26,6 +28,7 @@ pub(crate) fn extent_symbol(operand: usize, what: ExtentRef) -> Dim {
         match what {
             ExtentRef::Axis(axis) => format!("{operand}[{axis}]"),
             ExtentRef::Leading(last) => format!("{operand}[..{last}]"),
+            ExtentRef::Trailing(first) => format!("{operand}[{first}..]"),
         }
         .as_str(),
     )
@@ -34,8 +37,9 @@ pub(crate) fn extent_symbol(operand: usize, what: ExtentRef) -> Dim {
 /// The operand and its extents that a symbol names. `None` for a symbol of a program.
 fn place(symbol: &Symbol) -> Option<(usize, ExtentRef)> {
     let (operand, part) = symbol.strip_suffix(']')?.split_once('[')?;
-    let part = match part.strip_prefix("..") {
-        Some(last) => ExtentRef::Leading(last.parse().ok()?),
+    let part = match part.split_once("..") {
+        Some(("", last)) => ExtentRef::Leading(last.parse().ok()?),
+        Some((first, _)) => ExtentRef::Trailing(first.parse().ok()?),
         None => ExtentRef::Axis(part.parse().ok()?),
     };
     Some((operand.parse().ok()?, part))
@@ -45,18 +49,47 @@ fn place(symbol: &Symbol) -> Option<(usize, ExtentRef)> {
 fn named(symbol: &Symbol) -> (usize, i64) {
     match place(symbol) {
         Some((operand, ExtentRef::Axis(axis))) => (operand, axis),
-        Some((_, ExtentRef::Leading(_))) | None => {
+        Some((_, ExtentRef::Leading(_) | ExtentRef::Trailing(_))) | None => {
             unreachable!("numbers of expressions are over extents of operands")
         }
     }
 }
 
-/// If a dim stands for several extents: the operand whose leading extents they are, and the number of its other
-/// extents.
-pub(super) fn leading(dim: &Dim) -> Option<(usize, usize)> {
-    match place(dim.as_symbol()?)? {
-        (operand, ExtentRef::Leading(last)) => Some((operand, last)),
-        (_, ExtentRef::Axis(_)) => None,
+/// Several extents of an operand, for which one dim stands.
+pub(super) struct Pack {
+    pub(super) operand: usize,
+    /// The number of extents before them.
+    first: usize,
+    /// The number of extents after them.
+    last: usize,
+}
+
+impl Pack {
+    /// The extents for which a dim stands, if they are several.
+    pub(super) fn of(dim: &Dim) -> Option<Self> {
+        match place(dim.as_symbol()?)? {
+            (operand, ExtentRef::Leading(last)) => Some(Self { operand, first: 0, last }),
+            (operand, ExtentRef::Trailing(first)) => Some(Self { operand, first, last: 0 }),
+            (_, ExtentRef::Axis(_)) => None,
+        }
+    }
+
+    /// The number of other extents of the operand.
+    pub(super) fn others(&self) -> usize {
+        self.first + self.last
+    }
+
+    fn among<'d, D>(&self, extents: &'d [D]) -> &'d [D] {
+        &extents[self.first..extents.len() - self.last]
+    }
+
+    /// The call in Rust that appends the extents to a list.
+    fn text(&self, at: &Texts<'_>) -> String {
+        let ty = at.operands[self.operand].trim_start_matches('&');
+        match self.first {
+            0 => format!("leading(&{ty}, {})", self.last),
+            first => format!("trailing(&{ty}, {first})"),
+        }
     }
 }
 
@@ -175,14 +208,11 @@ pub(super) fn bounds(dims: &[Dim]) -> Numbers<'_> {
 
 impl Text for Numbers<'_> {
     fn text(&self, at: &Texts<'_>) -> String {
-        let packs = self.dims.iter().filter(|dim| leading(dim).is_some()).count();
+        let packs = self.dims.iter().filter(|dim| Pack::of(dim).is_some()).count();
         if packs > 0 {
             let most = self.dims.len() + packs * MAX_RANK;
-            let parts = self.dims.iter().map(|dim| match leading(dim) {
-                Some((operand, last)) => {
-                    let ty = at.operands[operand].trim_start_matches('&');
-                    format!("leading(&{ty}, {last})")
-                }
+            let parts = self.dims.iter().map(|dim| match Pack::of(dim) {
+                Some(pack) => pack.text(at),
                 None => format!("and({})", self.stand.text(dim, at)),
             });
             let parts: Vec<_> = parts.collect();
@@ -200,13 +230,10 @@ impl RuleArgument for Numbers<'_> {
         Self: 'v;
 
     fn value<'v>(&'v self, operands: &'v [Type]) -> &'v [i64] {
-        let numbers = |dim: &Dim| match leading(dim) {
-            Some((operand, last)) => {
-                let extents = &operands[operand].dims()[..operands[operand].rank() - last];
-                extents
-                    .iter()
-                    .map(|extent| rules::as_extent((*extent != UNKNOWN).then_some(*extent)))
-                    .collect()
+        let numbers = |dim: &Dim| match Pack::of(dim) {
+            Some(pack) => {
+                let extents = pack.among(operands[pack.operand].dims()).iter();
+                extents.map(|extent| rules::as_extent((*extent != UNKNOWN).then_some(*extent))).collect()
             }
             None => vec![self.stand.value(dim, operands)],
         };
@@ -286,11 +313,8 @@ pub(super) fn known(dims: &[Dim], operands: &[&ty::Type]) -> Result<Vec<Dim>, Ov
     let bindings = extents_in(dims, operands);
     let mut known = Vec::new();
     for dim in dims {
-        match leading(dim) {
-            Some((operand, last)) => {
-                let shape = &operands[operand].shape;
-                known.extend_from_slice(&shape[..shape.len() - last]);
-            }
+        match Pack::of(dim) {
+            Some(pack) => known.extend_from_slice(pack.among(&operands[pack.operand].shape)),
             None => known.push(dim.substitute(&bindings)?),
         }
     }

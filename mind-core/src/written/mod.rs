@@ -25,7 +25,7 @@ use crate::{
 
 pub use arguments::{RuleArgument, Text, Texts};
 pub(crate) use calls::{AttributeForm, GivenAttributes, WrittenFunction};
-pub(crate) use composite::{CompositeOp, of_float_type, one_hot, scatter_add};
+pub(crate) use composite::{CompositeOp, of_float_type, one_hot};
 pub use constant::{Constant, Misfit, NumberKind};
 pub use core::of_call;
 pub(crate) use extents::{ExtentRef, extent_symbol};

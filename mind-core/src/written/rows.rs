@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{
     Extents,
-    extents::{leading, operands},
+    extents::{Pack, operands},
 };
 use crate::{
     dim::Dim,
@@ -36,6 +36,8 @@ pub enum TypedOperands {
     All,
     /// Only this operand.
     Only(usize),
+    /// All operands except this one, which holds indices.
+    Except(usize),
     /// The operands from this one on. Those before are `bool`.
     From(usize),
     /// The result has this element type. All operands have the same one, which does not matter.
@@ -47,8 +49,8 @@ pub enum TypedOperands {
 pub enum Axes {
     /// This number of axes.
     Known(usize),
-    /// This number of axes, plus the axes of operands: each pair has an operand and the number of its last axes that
-    /// are left out.
+    /// This number of axes, plus the axes of operands: each pair has an operand and the number of its axes that are
+    /// left out.
     Listed(usize, Vec<(usize, usize)>),
     /// The rank of this operand.
     Of(usize),
@@ -150,7 +152,8 @@ impl Row {
         let row = match shape.iter().map(Dim::as_literal).collect::<Option<Vec<_>>>() {
             Some(extents) => self.extents(extents),
             None => {
-                let packs: Vec<_> = shape.iter().filter_map(leading).collect();
+                let packs = shape.iter().filter_map(Pack::of);
+                let packs: Vec<_> = packs.map(|pack| (pack.operand, pack.others())).collect();
                 let known = shape.len() - packs.len();
                 self.axes(if packs.is_empty() { Axes::Known(known) } else { Axes::Listed(known, packs) })
             }
@@ -175,6 +178,11 @@ impl Row {
             Extents::Written(_) => self,
             Extents::Like => self.like(witness),
         }
+    }
+
+    /// All operands except this one, which holds indices, have the element type of the result.
+    pub(super) fn except(self, indices: usize) -> Self {
+        Self { elements: TypedOperands::Except(indices), ..self }
     }
 
     /// Only this operand has the element type of the result. Others may be indices.

@@ -383,6 +383,13 @@ statements! {
         run: "scatter" => (X, Y, Z),
         core: one(ir::Op::Rows(Rows::Scatter)),
     }
+    Op::Rows(Rows::AddRows) => {
+        is: Row::kernel().except(1).same(),
+        rule: add_rows(X, Y, Z),
+        check: "check_picked" => (X, Y, 0, SourceText(1)),
+        run: "add_rows" => (X, Y, Z),
+        core: one(ir::Op::Rows(Rows::AddRows)),
+    }
     Op::Join(Join::Concat { axis }) => {
         is: Row::kernel(),
         rule: concat(OperandsFrom(0), axis),
@@ -840,7 +847,11 @@ impl Op {
                 Arrange::Transpose { .. } | Arrange::ExpandDims { .. } | Arrange::Squeeze { .. },
             )
             | Self::Rows(
-                Rows::Gather | Rows::TakeAlong { .. } | Rows::DynamicUpdate { .. } | Rows::Scatter,
+                Rows::Gather
+                | Rows::TakeAlong { .. }
+                | Rows::DynamicUpdate { .. }
+                | Rows::Scatter
+                | Rows::AddRows,
             )
             | Self::Join(Join::Concat { .. })
             | Self::Product(Product::Dot | Product::MatMul)
@@ -902,7 +913,7 @@ impl Op {
             _ => match self.elements() {
                 TypedOperands::All | TypedOperands::Own(_) => 0,
                 TypedOperands::From(first) => first,
-                TypedOperands::Only(_) => operands,
+                TypedOperands::Only(_) | TypedOperands::Except(_) => operands,
             },
         }
     }
@@ -929,6 +940,7 @@ impl Op {
         let has_elements = match self.elements() {
             TypedOperands::All => true,
             TypedOperands::Only(operand) => operand == position,
+            TypedOperands::Except(operand) => operand != position,
             TypedOperands::From(first) => first <= position,
             TypedOperands::Own(_) => false,
         };

@@ -348,6 +348,8 @@ fn surface(row: &OpInfo) -> String {
         (WorkClass::Constant, _) => format!("a {label}"),
         _ if label == "transpose" => "`transpose(…)`, `x.T`, `x.mT`".into(),
         _ if label == "slice_grad" => "`pad(…)`, and in gradients".into(),
+        _ if row.name == "ScatterAdd" => "in gradients, and `scatter_add(zeros(…), …)`".into(),
+        _ if row.name == "AddRows" => "`scatter_add(…)`, `x[i] += y`".into(),
         _ if label == "concat" => "`concat(…)`, `stack(…)`".into(),
         _ if label == "expand_dims" => "`expand_dims(…)`, `x[.., _]`".into(),
         _ if is_word && function_names().any(|name| name == label) => format!("`{label}(…)`"),

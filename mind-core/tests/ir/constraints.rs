@@ -529,6 +529,37 @@ fn scatter_c5() {
     }
 }
 
+#[test]
+fn add_rows_c1() {
+    let error = refused(&Op::Rows(Rows::AddRows), &["f32[4, 2]", "f32[3]", "f32[3, 2]"]);
+    assert_eq!((error.code, error.focus), (E4011, Focus::Operand(1)));
+}
+
+#[test]
+fn add_rows_c2() {
+    let error = refused(&Op::Rows(Rows::AddRows), &["bool[4, 2]", "i64[3]", "bool[3, 2]"]);
+    assert_eq!((error.code, error.focus), (E2005, Focus::Operand(0)));
+}
+
+#[test]
+fn add_rows_c3() {
+    let error = refused(&Op::Rows(Rows::AddRows), &["f32", "i64[3]", "f32[3]"]);
+    assert_eq!((error.code, error.focus), (E3002, Focus::Operand(0)));
+}
+
+#[test]
+fn add_rows_c4() {
+    assert_eq!(code(&Op::Rows(Rows::AddRows), &["f32[4, 2]", "i64[3]", "f64[3, 2]"]), E2004);
+}
+
+#[test]
+fn add_rows_c5() {
+    for updates in ["f32[2, 2]", "f32[3, 3]", "f32[2]", "f32[3]", "f32[3, 1, 2]"] {
+        let error = refused(&Op::Rows(Rows::AddRows), &["f32[4, 2]", "i64[3]", updates]);
+        assert_eq!((error.code, error.focus), (E3003, Focus::Operand(2)));
+    }
+}
+
 fn add_along(dims: &str, axis: i64) -> Op {
     Op::Rows(Rows::AddAlong { shape: shape(dims), axis })
 }

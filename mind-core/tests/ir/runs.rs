@@ -100,8 +100,10 @@ fn indices_out_of_range_stop_the_program() {
     }
     let operands = |index| [table.clone(), i64s(&[2], &[0, index]), f32s(&[2], &[4., 5.])];
     for bad in [3, -1, i64::MIN] {
-        let code = stop(Op::Rows(Rows::Scatter), &["f32[3]", "i64[2]", "f32[2]"], &operands(bad));
-        assert_eq!(code, Code::E6001);
+        for rows in [Rows::Scatter, Rows::AddRows] {
+            let code = stop(Op::Rows(rows), &["f32[3]", "i64[2]", "f32[2]"], &operands(bad));
+            assert_eq!(code, Code::E6001);
+        }
     }
     let scatter = Op::Rows(Rows::ScatterAdd { shape: super::support::shape("2") });
     assert_eq!(stop(scatter, &["i64[1]", "f32[1]"], &[i64s(&[1], &[2]), f32s(&[1], &[1.])]), Code::E6001);

@@ -170,15 +170,18 @@ fn gathering_passes_back_as_the_compiler_says() {
 }
 
 #[test]
-fn rows_are_replaced_as_the_compiler_says() {
-    let op = Op::Rows(Rows::Scatter);
+fn rows_are_replaced_and_added_as_the_compiler_says() {
+    let (scatter, add_rows) = (Op::Rows(Rows::Scatter), Op::Rows(Rows::AddRows));
     for x in samples().iter().map(|shape| f32s(shape)) {
         for dtype in DType::ALL {
             for indices in samples().iter().map(|shape| Type::new(dtype, shape)) {
                 for updates in shapes().iter().map(|shape| f32s(shape)) {
                     let answer = rules::scatter(x, indices, updates);
-                    let found = inferred(&op, &[x, indices, updates]);
+                    let found = inferred(&scatter, &[x, indices, updates]);
                     assert_eq!(answered(answer), found, "{updates} into {x} by {indices}");
+                    let answer = rules::add_rows(x, indices, updates);
+                    let found = inferred(&add_rows, &[x, indices, updates]);
+                    assert_eq!(answered(answer), found, "{updates} added to {x} by {indices}");
                 }
             }
         }

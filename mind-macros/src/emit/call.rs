@@ -28,7 +28,7 @@ pub(super) fn emit(body: &mut Body<'_>, call: &KernelCall) {
         dim: Some(&signed),
     };
     if let Op::Rows(rows) = &call.op
-        && call.op.replaces_part()
+        && call.op.changes_part()
         && call.operands[0].buffer().is_some_and(|x| body.is_same_memory(x, call.result))
     {
         let [indices, updates] = [&operands[1], &operands[2]];

@@ -264,6 +264,27 @@ pub fn scatter_in_place<T: Datum, I: Number>(
     T::scatter(&mut out[..count(x)], row_len(x), I::indices(indices.elements), updates.elements);
 }
 
+/// The elements of `x`, with the rows of `updates` added at the given indices, which have been checked.
+pub fn add_rows<T: Number, I: Number>(
+    x: Argument<'_, T>,
+    indices: Argument<'_, I>,
+    updates: Argument<'_, T>,
+    out: &mut [T],
+) {
+    out[..x.elements.len()].copy_from_slice(x.elements);
+    add_rows_in_place(x.ty, indices, updates, out);
+}
+
+/// [`add_rows`] to elements of type `x` where they are.
+pub fn add_rows_in_place<T: Number, I: Number>(
+    x: &Type,
+    indices: Argument<'_, I>,
+    updates: Argument<'_, T>,
+    out: &mut [T],
+) {
+    T::add_rows(&mut out[..count(x)], row_len(x), I::indices(indices.elements), updates.elements);
+}
+
 /// Consecutive elements along an axis of a contiguous tensor.
 struct PartAlong {
     rows: usize,

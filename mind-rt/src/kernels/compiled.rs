@@ -50,6 +50,9 @@ pub trait SumKernels: Number {
     /// [`gather::scatter_add`](super::gather::scatter_add).
     fn scatter_add(out: &mut [Self], picked: Picked, indices: Indices<'_>, updates: &[Self]);
 
+    /// [`gather::add_rows`](super::gather::add_rows).
+    fn add_rows(out: &mut [Self], row_len: usize, indices: Indices<'_>, updates: &[Self]);
+
     /// [`cumulate`](super::cumulate::cumulate).
     fn cumulate(by: By, along: Along, x: &[Self], out: &mut [Self]);
 

@@ -204,18 +204,20 @@ pub fn scatter_add<T: SumKernels, I: Index>(out: &mut [T], picked: Picked, indic
 }
 
 pub(super) fn put<T: Number, I: Index>(out: &mut [T], picked: Picked, indices: &[I], updates: &[T]) {
+    out.fill(T::ZERO);
     match picked {
         Picked::Row(row_len) => add_rows(out, row_len, indices, updates),
         Picked::Along(extents) => {
             check(indices.len() == updates.len(), "take_along: wrong update length");
-            out.fill(T::ZERO);
             let len = out.len();
             each_place(extents, len, indices, |at, place| out[place] = out[place].plus(updates[at]));
         }
     }
 }
 
-fn add_rows<T: Number, I: Index>(out: &mut [T], row_len: usize, indices: &[I], updates: &[T]) {
+/// Adds rows: `out[indices[i], :] += updates[i, :]`, one after the other. Indices must be in range, see
+/// [`check_indices`].
+pub(super) fn add_rows<T: Number, I: Index>(out: &mut [T], row_len: usize, indices: &[I], updates: &[T]) {
     check(indices.len().checked_mul(row_len) == Some(updates.len()), "scatter_add: wrong update length");
     dispatch(ScatterAdd { out, row_len, indices, updates });
 }
@@ -233,7 +235,6 @@ impl<T: Number, I: Index> Kernel for ScatterAdd<'_, T, I> {
     #[inline(always)]
     fn run(self) {
         let Self { out, row_len, indices, updates } = self;
-        out.fill(T::ZERO);
         if row_len == 0 {
             return;
         }
@@ -298,6 +299,28 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn rows_are_added_in_the_order_of_the_indices() {
+        for row_len in 0..=17 {
+            let update = |row: usize, column| (100 * row + column) as f32 / 3.0;
+            let updates: Vec<f32> = (0..3 * row_len).map(|at| update(at / row_len, at % row_len)).collect();
+            let mut out = vec![0.1; 4 * row_len];
+            <f32 as SumKernels>::add_rows(&mut out, row_len, u8::indices(&[2, 0, 2]), &updates);
+            for (row, from) in [&[1][..], &[], &[0, 2], &[]].into_iter().enumerate() {
+                for column in 0..row_len {
+                    let expected = from.iter().fold(0.1, |sum, from| sum + update(*from, column));
+                    assert_eq!(out[row * row_len + column].to_bits(), expected.to_bits());
+                }
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "internal error in mind: scatter_add: an index was not checked")]
+    fn nothing_is_added_to_an_unchecked_row() {
+        <i32 as SumKernels>::add_rows(&mut [1; 4], 2, i64::indices(&[2]), &[0; 2]);
     }
 
     #[test]

@@ -85,6 +85,11 @@ macro_rules! sums {
             }
 
             #[inline(never)]
+            fn add_rows(out: &mut [Self], row_len: usize, indices: Indices<'_>, updates: &[Self]) {
+                by_type!(indices => gather::add_rows(out, row_len, indices, updates))
+            }
+
+            #[inline(never)]
             fn cumulate(by: By, along: Along, x: &[Self], out: &mut [Self]) {
                 match by {
                     By::Sum => by_monoid::<Sum, Self>(along, x, out),

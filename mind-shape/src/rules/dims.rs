@@ -102,12 +102,14 @@ pub const fn as_bound(number: Option<i64>) -> i64 {
     }
 }
 
-/// A written shape that is being built from numbers and leading extents of values. It has at most `MOST` extents.
+/// A written shape that is being built from numbers and from leading and trailing extents of values. It has at most
+/// `MOST` extents.
 ///
 /// ```
 /// use mind_shape::{DType, Type, rules::List};
 /// let heads = Type::new(DType::F32, &[5, 2, 7, 3]);
 /// assert_eq!(List::<10>::NEW.leading(&heads, 2).and(21).extents(), [5, 2, 21]);
+/// assert_eq!(List::<10>::NEW.and(10).trailing(&heads, 2).extents(), [10, 7, 3]);
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct List<const MOST: usize> {
@@ -138,6 +140,20 @@ impl<const MOST: usize> List<MOST> {
     pub const fn leading(mut self, x: &Type, last: usize) -> Self {
         let mut axis = 0;
         while axis < x.rank() - last {
+            self = self.and(as_extent(extent_of(x, axis as i64)));
+            axis += 1;
+        }
+        self
+    }
+
+    /// Appends the extents of a value, except its first `first` ones.
+    ///
+    /// # Panics
+    /// If there are more than `MOST` extents.
+    #[must_use]
+    pub const fn trailing(mut self, x: &Type, first: usize) -> Self {
+        let mut axis = first;
+        while axis < x.rank() {
             self = self.and(as_extent(extent_of(x, axis as i64)));
             axis += 1;
         }

@@ -1,6 +1,6 @@
 //! Elements, boxes of elements and rows selected from a tensor.
 
-use super::{Dims, LATER, Takes, agree, fail, merged, position_of};
+use super::{Dims, LATER, Takes, agree, check_dtype, fail, merged, position_of};
 use crate::{
     DType,
     extent::{self, SliceFault},
@@ -289,6 +289,24 @@ pub const fn scatter<'a>(x: Type, indices: Type, updates: Type) -> TypeResult<'a
         return fail(Problem::Rank { operand: 1, needed: 1 });
     }
     let rows = attempt!(gather(x, indices));
+    if merged(updates, rows).is_none() {
+        return fail(Problem::Shape { operand: 2, needed: rows });
+    }
+    Ok(x)
+}
+
+/// `x` with the rows of `updates` added at the indices.
+///
+/// # Errors
+/// E4011 for indices that are not integers; E2005 for truth values, and E3002 for an `x` of rank 0; E2004 if `updates`
+/// has another element type, and E3003 if it does not have the shape of the rows.
+pub const fn add_rows<'a>(x: Type, indices: Type, updates: Type) -> TypeResult<'a> {
+    attempt!(index_type(indices, 1));
+    attempt!(check_dtype(Takes::Numbers, x, 0));
+    let rows = attempt!(gather(x, indices));
+    if !x.dtype().is(updates.dtype()) {
+        return fail(Problem::MixedAmong { operands: [0, 2] });
+    }
     if merged(updates, rows).is_none() {
         return fail(Problem::Shape { operand: 2, needed: rows });
     }

@@ -42,8 +42,8 @@ pub use gradient::{
     take_along_back,
 };
 pub use indexing::{
-    Subscript, Taken, dynamic_slice, dynamic_update, gather, indices, scatter, slice, sliced, subscript,
-    subscripted, take_along,
+    Subscript, Taken, add_rows, dynamic_slice, dynamic_update, gather, indices, scatter, slice, sliced,
+    subscript, subscripted, take_along,
 };
 pub use joining::{axis_of, concat, joined_part, joined_part_grad, pad, stack};
 pub use literal::{Fit, Literal, literal};

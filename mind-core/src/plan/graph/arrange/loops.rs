@@ -74,7 +74,7 @@ impl Arranger<'_> {
 fn is_updated(body: &Module, carry: usize) -> bool {
     let next = body.outputs()[carry];
     let mut value = next;
-    while body.inst(value).op.replaces_part() {
+    while body.inst(value).op.changes_part() {
         value = body.inst(value).operands[0];
     }
     // A value that is stored in place of an input cannot also be another result.

@@ -396,7 +396,7 @@ impl BodyLowering<'_> {
                 match (put, updated?) {
                     (Put::Replace, updated) => updated,
                     // The sum was made for its checks only.
-                    (Put::Add, _) => self.values[value.index()].clone(),
+                    (Put::Add | Put::Subtract, _) => self.values[value.index()].clone(),
                 }
             }
         };

@@ -22,6 +22,8 @@ pub(crate) enum Put {
     Replace,
     /// New values are added to the rows that an index tensor picks, one after the other.
     Add,
+    /// New values are subtracted from these rows, one after the other.
+    Subtract,
 }
 
 impl BodyLowering<'_> {
@@ -50,12 +52,13 @@ impl BodyLowering<'_> {
     /// The effect of an assignment to a part, by `w[i] = value` or by an operator.
     ///
     /// Of equal indices of a tensor, a replacement leaves the last value. With an operator that would drop values, so
-    /// `w[i] += value` adds all of them, and other operators are errors.
+    /// `w[i] += value` adds all of them, `w[i] -= value` subtracts all, and other operators are errors.
     pub(crate) fn put(&self, part: ExprId, op: Option<(BinaryOp, Site)>) -> Lowered<Put> {
         let NodeKind::Subscript { subscripts, .. } = &self.body[part].kind else { return Ok(Put::Replace) };
         let picks = subscripts.iter().any(|subscript| self.is_pick(subscript));
         match op {
             Some((BinaryOp::Map(Map::PLUS), _)) if picks => Ok(Put::Add),
+            Some((BinaryOp::Map(Map::Sub), _)) if picks => Ok(Put::Subtract),
             Some((op, site)) if picks => {
                 let (symbol, text) = (op.symbol(), self.body.text(part));
                 let message = format!(
@@ -70,7 +73,8 @@ impl BodyLowering<'_> {
         }
     }
 
-    /// The value that `part` is a part of, with the part replaced by `new`, or with `new` added. `new` is the value of
+    /// The value that `part` is a part of, with the part replaced by `new`, or with `new` added or
+    /// subtracted. `new` is the value of
     /// the expression `value`. A tensor or a number is broadcast to the shape of the part.
     pub(crate) fn with_part(
         &mut self,
@@ -103,7 +107,11 @@ impl BodyLowering<'_> {
         let taken = self.taken_ranges(&of, subscripts)?;
         self.check_replaceable(part, subscripts, &taken)?;
         let rows = self.rows_picked(part, &of, subscripts, &taken)?;
-        let spot = Spot::of(expr).label(if put == Put::Add { "+=" } else { "replace" });
+        let spot = Spot::of(expr).label(match put {
+            Put::Replace => "replace",
+            Put::Add => "+=",
+            Put::Subtract => "-=",
+        });
         let mut replaced = Vec::new();
         for ((leaf, old), new) in leaves.into_iter().zip(old.leaves()).zip(new.leaves()) {
             let of_part = self.builder.ty(old).shape.clone();
@@ -188,7 +196,7 @@ impl BodyLowering<'_> {
         Err(Diag::new(Code::E2001, pick.site, message).help(help).into())
     }
 
-    /// Emits a tensor with the rows that an index tensor picks replaced, or added to.
+    /// Emits a tensor with the rows that an index tensor picks replaced, added to or subtracted from.
     fn leaf_with_rows(
         &mut self,
         spot: &Spot,
@@ -196,8 +204,14 @@ impl BodyLowering<'_> {
         place: ExprId,
         (put, (mut new, value)): (Put, LoweredOperand),
     ) -> Lowered<ValueId> {
-        let shape = self.builder.ty(whole.0).shape.clone();
         let mut indices = self.index_tensor(place)?;
+        if put != Put::Replace {
+            if put == Put::Subtract {
+                new = self.emit(spot, Op::Map(Map::Neg), &[(new, value)])?;
+            }
+            return self.emit(spot, Op::Rows(Rows::ADDED), &[whole, (indices, place), (new, value)]);
+        }
+        let shape = self.builder.ty(whole.0).shape.clone();
         let of_indices = self.builder.ty(indices).shape.clone();
         if of_indices.rank() > 1 {
             let count = of_indices.element_count();
@@ -207,12 +221,7 @@ impl BodyLowering<'_> {
             indices = self.emit(spot, Op::Arrange(Arrange::reshape(flat)), &[(indices, place)])?;
             new = self.emit(spot, Op::Arrange(Arrange::reshape(rows)), &[(new, value)])?;
         }
-        let (indices, new) = ((indices, place), (new, value));
-        if put == Put::Replace {
-            return self.emit(spot, Op::Rows(Rows::Scatter), &[whole, indices, new]);
-        }
-        let sums = self.emit(spot, Op::Rows(Rows::sums(shape)), &[indices, new])?;
-        self.emit(spot, Op::Map(Map::PLUS), &[whole, (sums, value)])
+        self.emit(spot, Op::Rows(Rows::Scatter), &[whole, (indices, place), (new, value)])
     }
 
     /// Emits a tensor with a part replaced by a value of the shape of the part.

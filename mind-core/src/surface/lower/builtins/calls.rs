@@ -7,6 +7,7 @@ use super::foreign::ForeignNames;
 use super::{Builtin, BuiltinFunction, Parameter, find};
 use crate::diag::{Code, Diag};
 use crate::dim::Dim;
+use crate::ir::Rows;
 use crate::ir::{Operands, Reduction};
 use crate::map::Map;
 use crate::ops::Attribute;
@@ -210,7 +211,7 @@ pub(crate) trait ReadCalls: Attributes + ForeignNames {
             BuiltinFunction::ScatterAdd => {
                 let operands = vec![x, given.required(1), given.required(2)];
                 self.check_added(x, operands[2])?;
-                return Ok(BuiltinCall::Composite(written::scatter_add(), operands));
+                (Op::Rows(Rows::ADDED), operands)
             }
             BuiltinFunction::OneHot => {
                 let count = self.dim_attribute(given.required(1))?;
