@@ -383,7 +383,7 @@
 //! | `copysign(a, b)` | elementwise, on floats; `a` with the sign of `b` |
 //! | `reshape(x, [2, -1])`, `transpose(x, [1, 0])`, `moveaxis(x, 1, 0)`, `x.T`, `x.mT`, `expand_dims`, `squeeze`, `broadcast_to` | change the shape or the order of axes; `x.mT` swaps the last two axes |
 //! | `x[0, 1..3, .., -1]`, `x[.., _]`, `slice(…)`, `gather(table, indices)` | parts of a tensor; `_` is a new axis of extent 1. `x[a..b;2]` takes every second element, and `x[a..b;-2]` every second one back from the end of the range: `x[..;-1]` is reversed |
-//! | `x[i]`, `x[.., i]`, `x[i, j]` with tensors `i`, `j` of integers | the elements at indices; several tensors are broadcast, and their axes come first in the result, or in their place if they stand side by side; in functions |
+//! | `x[i]`, `x[.., i]`, `x[i, j]` with tensors `i`, `j` of integers | the elements at indices; several tensors are broadcast, and their axes come first in the result, or in their place if they stand side by side |
 //! | `scatter_add(x, indices, updates)` | `x` with the rows of `updates` added at indices, in their order; `replace(x[i], u)` in functions and `num::scatter` replace rows |
 //! | `take_along(x, indices, axis = 1)` | for each position of `indices`, the element of `x` at that position, with the index in place of the coordinate along the axis |
 //! | `concat([a, b], axis = 0)`, `stack([a, b], axis = 0)` | join any number of tensors along an axis, or along a new axis |
@@ -420,7 +420,7 @@
 //! | `"ij->ji"`, `"ij->j"` | another order of axes; a sum over `i` |
 //! | `"ii->i"`, `"ii"` | a diagonal; its sum |
 //! | `"i,j"` | an outer product. Without `->` the output has the letters that occur once, in alphabetical order |
-//! | `"...ij,...jk->...ik"` | `...` is any number of axes, aligned at the last one and broadcast. It stands first in an output without `->`. In an expression over Rust variables ranks are not known, so `...` is an error there |
+//! | `"...ij,...jk->...ik"` | `...` is any number of axes, aligned at the last one and broadcast. It stands first in an output without `->` |
 //!
 //! The axes of one letter have equal extents, or extent 1, which is broadcast in functions. Products of more than two
 //! tensors are computed in pairs. For up to nine tensors the order has the least cost; beyond that, each pair is the

@@ -133,6 +133,60 @@ fn parts() {
 }
 
 #[test]
+fn parts_at_indices_in_tensors() {
+    same!([x: f32[4, 5, 6], i: i64[3]] x[i]);
+    same!(dynamic [x: f32[4, 5, 6], i: i32[2, 3]] x[i]);
+    same!([x: f32[5, 4], i: i32[2, 3]] x[.., i] * 2.0);
+    same!(dynamic [x: f32[5, 4, 6], i: i64[2, 3]] x[0.., i]);
+    same!([x: f32[3, 5, 4, 6], i: i64[2, 3]] x[.., i, 1..3]);
+    same!(dynamic [x: i64[3, 5, 4, 6], i: i64[3]] x[1.., 0, i, ..;2]);
+    same!([x: f32[4, 5], i: i64[3], j: i32[3]] x[i, j]);
+    same!(dynamic [x: f32[4, 5, 2], i: i64[3, 1], j: i64[2]] x[i, j]);
+    same!([x: f32[2, 4, 5, 3], i: i64[3, 1], j: i32[2]] x[0.., i, j]);
+    same!(dynamic [x: f64[2, 3, 4, 5], i: i64[3], j: i32[3]] x[.., i, j]);
+    same!([x: f64[4, 3, 5, 2], i: i64[2, 3], j: i32[3]] x[i, .., j, 0..]);
+    same!(dynamic [x: f64[4, 3, 5, 6], i: i64[2, 3], j: i32[3], k: i64[3]] x[i, 1, j, k]);
+    same!([x: f32[3, 4, 5], i: i64[3]] x[1, .., i] + x[1, 0.., i]);
+    same!(dynamic [x: f32[4, 3], i: i64[3]] x[i, _, 1..]);
+    same!([x: f32[4, 3], i: i64[3]] x[_, i, 1..]);
+    same!([x: bool[4, 3]] x[.., [2, 0, 2]]);
+    same!(dynamic [x: f32[4, 5], i: i64[3]] x[..;-1, i]);
+}
+
+#[test]
+fn a_single_number_is_an_index() {
+    let x: Tensor![f32; 3, 4] = Tensor::from_fn(|[row, column]| (10 * row + column) as f32);
+    let (n, m, i) = (2_i64, 1_u8, Tensor::from([3, 0]));
+    let number: f32 = mind!(x[n, m] : f32);
+    assert_eq!(number, 21.0);
+    assert_close(&mind!(x[n]), &Tensor::from([20.0, 21.0, 22.0, 23.0]));
+    assert_close(&mind!(x[.., n]), &Tensor::from([2.0, 12.0, 22.0]));
+    assert_close(&mind!(x[m, i]), &Tensor::from([13.0, 10.0]));
+    let rows: Vec<f32> = (0..3).map(|k| mind!(x[{ k as i64 }, 1] : f32)).collect();
+    assert_eq!(rows, [1.0, 11.0, 21.0]);
+}
+
+#[test]
+#[should_panic(expected = "E6001")]
+fn an_index_out_of_range_is_an_error() {
+    let (x, i): (Tensor![f32; 3, 4], _) = (Tensor::zeros(), Tensor::from([0, 4]));
+    let _ = mind!(x[.., i, _] + x[0.., i, _]).dims();
+}
+
+#[test]
+fn ellipses_of_einsum() {
+    same!([x: f64[2, 3, 4], w: f64[4, 5]] einsum("...j,jk->...k", x, w));
+    same!(dynamic [x: f64[4], w: f64[4, 5]] einsum("...j,jk->...k", x, w));
+    same!([x: f64[2, 1, 2, 3], y: f64[4, 3, 2]] einsum("...ij,...jk->...ik", x, y));
+    same!(dynamic [x: f64[2, 3], y: f64[4, 3, 2]] einsum("...ij,...jk", x, y));
+    same!([x: f64[3, 2, 4]] einsum("i...->...", x));
+    same!(dynamic [x: f64[3, 2, 4, 5], y: f64[4, 5]] einsum("i...j,...j->...i", x, y));
+    same!([x: f64[2, 3], y: f64[3], z: f64[4, 1, 1]] einsum("...,...,...", x, y, z));
+    same!(dynamic [x: f64[2, 3, 4], y: f64[5, 3, 4]] einsum("i...,j...->i...j", x, y));
+    same!([x: i64[2, 3, 3]] einsum("...ii->i...", x));
+}
+
+#[test]
 fn convolutions() {
     same!([x: f32[2, 6, 5, 3], f: f32[3, 2, 3, 4]] conv2d(x, f));
     same!(dynamic [x: f32[2, 6, 5, 3], f: f32[3, 2, 3, 4]] relu(conv2d(x, f, strides = [2, 1], padding = same)));

@@ -44,18 +44,20 @@ const LAYERS: [&str; 24] = [
 const LOWERING: [&str; 6] = ["declarations", "values", "builtins", "callees", "body", "program"];
 
 /// The files of `open/lower`, from the bottom up.
-const OF_EXPRESSIONS: [&str; 12] = [
+const OF_EXPRESSIONS: [&str; 14] = [
     "roles",
     "lowering",
     "spots",
     "loops",
     "tensors",
+    "picking",
     "derivatives",
     "places",
     "records",
     "templates",
     "pullbacks",
     "calls",
+    "ellipses",
     "mod",
 ];
 

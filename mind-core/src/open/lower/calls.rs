@@ -16,7 +16,7 @@ use crate::surface::lower::builtins;
 use crate::surface::lower::builtins::calls::CallArguments;
 use crate::surface::lower::builtins::einsum::NamedAxis;
 use crate::surface::lower::builtins::foreign::ForeignNames;
-use crate::surface::lower::builtins::operations::{Operations, TypedOperand};
+use crate::surface::lower::builtins::operations::{MergedOperands, Operations, TypedOperand};
 use crate::surface::lower::values::attributes::Attributes;
 use crate::surface::lower::values::expressions::{Expressions, transposed};
 use crate::surface::lower::values::literals::LiteralId;
@@ -48,30 +48,32 @@ impl Operations for ExpressionLowering<'_> {
         Ok(self.emit(op, &nodes, spot))
     }
 
+    fn merged_ellipses(
+        &mut self,
+        given: &CallArguments,
+        equation: ExprId,
+        terms: &[Term],
+        operands: &[(NodeId, ExprId)],
+    ) -> Lowered<MergedOperands<NodeId>> {
+        Ok(self.with_merged_ellipses(given, equation, terms, operands))
+    }
+
     fn extents_of_term(
         &mut self,
         equation: ExprId,
         term: &Term,
         (node, x): (NodeId, ExprId),
+        merged: NodeId,
     ) -> Lowered<Vec<Dim>> {
-        let site = self.part_of_text(equation, term.at.clone());
-        if term.is_open() {
-            let message =
-                format!("`einsum`: `...` needs an operand of known rank, found {}", self.describe(x));
-            let help = "write a letter for each axis, or a function, as in `mind! { fn f(x: f32[4]) -> f32[4] { … } }`";
-            return Err(Diag::new(Code::E2003, site, message).help(help).into());
+        let mut extents = |node, axis| self.extent_symbol("einsum", node, ExtentRef::Axis(axis), x);
+        if let Some([before, behind]) = term.around_ellipsis() {
+            let axes = (0..).take(before + 1).map(|axis| extents(merged, axis)).collect::<Vec<_>>();
+            let behind = i64::try_from(behind).expect("a term is short");
+            return Ok(axes.into_iter().chain((-behind..0).map(|axis| extents(node, axis))).collect());
         }
-        let rank = term.letters();
-        let contract = Contract {
-            label: "operand of `einsum`".to_owned(),
-            pattern: axes_text(rank),
-            demand: Demand::Fits { elements: Elements::Of(Takes::All), rank, open: false },
-            others: Vec::new(),
-        };
-        let text = self.text(x);
-        self.checks.push(Check { kind: CheckKind::Argument(contract.into()), node, text, site });
-        let axes = (0..).take(rank);
-        Ok(axes.map(|axis| self.extent_symbol("einsum", node, ExtentRef::Axis(axis), x)).collect())
+        let extents = (0..).take(term.letters()).map(|axis| extents(node, axis)).collect();
+        self.check_rank_of_term(equation, term, (node, x));
+        Ok(extents)
     }
 
     fn same_extent(&mut self, _: ExprId, [first, other]: [&NamedAxis<NodeId>; 2]) -> Lowered<()> {
@@ -199,7 +201,7 @@ impl Operations for ExpressionLowering<'_> {
     }
 }
 
-fn axes_text(count: usize) -> String {
+pub(super) fn axes_text(count: usize) -> String {
     if count == 1 { "1 axis".to_owned() } else { format!("{count} axes") }
 }
 
@@ -224,6 +226,12 @@ fn along(axis: i64, range: Subscript) -> Vec<Subscript> {
         true => [vec![Subscript::Rest, range], wholes].concat(),
         false => [wholes, vec![range]].concat(),
     }
+}
+
+/// The subscripts that take the first element of each of this number of last axes.
+pub(super) fn first_of_last(axes: usize) -> Op {
+    let first = vec![Subscript::At(Dim::ZERO); axes];
+    Op::Part(Part::Index { indices: [Subscript::Rest].into_iter().chain(first).collect() })
 }
 
 impl ExpressionLowering<'_> {
@@ -366,6 +374,20 @@ impl ExpressionLowering<'_> {
         subscripts: &[ast::Subscript],
         expr: ExprId,
     ) -> Lowered<Value<NodeId>> {
+        let node = match subscripts.iter().any(|subscript| self.is_pick(subscript)) {
+            true => self.picked(base, subscripts, expr)?,
+            false => self.part(base, subscripts, expr)?,
+        };
+        Ok(Value::Tensor(node))
+    }
+
+    /// The part that ranges and numbers take.
+    pub(super) fn part(
+        &mut self,
+        base: ExprId,
+        subscripts: &[ast::Subscript],
+        expr: ExprId,
+    ) -> Lowered<NodeId> {
         let operand = self.tensor(base, None)?;
         let spot = self.spot("index", expr, &[base]);
         // The ranges that are taken in reverse order, each with the size of its steps.
@@ -416,16 +438,15 @@ impl ExpressionLowering<'_> {
             }
         }
         if new.is_empty() {
-            return Ok(Value::Tensor(taken));
+            return Ok(taken);
         }
         let spot = self.spot("index", expr, &[base]).attribute("axes", self.site(expr));
-        Ok(Value::Tensor(self.emit(expanded(new), &[taken], spot)))
+        Ok(self.emit(expanded(new), &[taken], spot))
     }
 
     fn index(&self, base: ExprId, place: ExprId) -> Lowered<Dim> {
         if let Value::Tensor(_) = self.value(place) {
-            let message =
-                format!("an index must be an integer known at compile time, found {}", self.describe(place));
+            let message = format!("an index must be an integer, found {}", self.describe(place));
             return Err(Diag::new(Code::E2001, self.site(place), message)
                 .help(self.picked_help(base, place))
                 .into());

@@ -25,8 +25,10 @@ use crate::surface::lower::values::{Lowered, Stop, Value, VariableScopes, Word};
 
 mod calls;
 mod derivatives;
+mod ellipses;
 mod loops;
 mod lowering;
+mod picking;
 mod places;
 mod pullbacks;
 mod records;

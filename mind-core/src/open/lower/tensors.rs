@@ -107,7 +107,7 @@ impl Tensors for ExpressionLowering<'_> {
 
 impl ExpressionLowering<'_> {
     /// A number computed from extents.
-    fn number(&mut self, extent: Dim, source: DTypeSource, expr: ExprId) -> NodeId {
+    pub(super) fn number(&mut self, extent: Dim, source: DTypeSource, expr: ExprId) -> NodeId {
         let like = match source {
             DTypeSource::Beside(typed) => typed.other,
             DTypeSource::Fixed(dtype) => {

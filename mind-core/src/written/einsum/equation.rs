@@ -54,6 +54,11 @@ impl Index {
         }
     }
 
+    /// Whether it is an axis of `...`.
+    pub(crate) fn is_of_ellipsis(self) -> bool {
+        self.0 >= LETTERS
+    }
+
     /// The index in messages.
     pub(crate) fn text(self) -> String {
         match self.0 {
@@ -123,6 +128,11 @@ impl Term {
     /// Whether the term has `...`.
     pub(crate) fn is_open(&self) -> bool {
         self.ellipsis.is_some()
+    }
+
+    /// The number of letters before `...` and of those after it. `None` if the term does not have it.
+    pub(crate) fn around_ellipsis(&self) -> Option<[usize; 2]> {
+        self.ellipsis.map(|before| [before, self.letters.len() - before])
     }
 
     /// The number of axes of `...` in a tensor of this rank. `None` if the term does not fit it.

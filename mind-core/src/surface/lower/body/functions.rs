@@ -27,6 +27,7 @@ impl Operations for BodyLowering<'_> {
         equation: ExprId,
         term: &Term,
         (value, x): LoweredOperand,
+        _: ValueId,
     ) -> Lowered<Vec<Dim>> {
         let ty = self.builder.ty(value);
         if term.axes_of_ellipsis(ty.rank()).is_some() {

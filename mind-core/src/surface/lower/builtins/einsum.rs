@@ -10,8 +10,8 @@ use crate::surface::ast::{ExprId, NodeKind};
 use crate::surface::lower::declarations::lowered::EinsumOrder;
 use crate::surface::lower::values::{Lowered, Value};
 use crate::ty::MAX_RANK;
-use crate::written::CompositeOp;
 use crate::written::einsum::{Contraction, Equation, Fault, Impossible, Index, Operand, contraction};
+use crate::written::{CompositeOp, reshaped_to};
 
 /// An axis of an operand, with the index that names it.
 #[derive(Clone, Debug)]
@@ -53,20 +53,23 @@ pub(super) fn einsum<L: Operations + ?Sized>(
         return Err(miscounted(lowering, equation, &read, operands).into());
     }
     let values = lowering.same_dtype_operands(given.name, None, operands)?;
+    let (merged, of_ellipsis) = lowering.merged_ellipses(given, equation, &read.terms, &values)?;
     let mut extents = Vec::new();
-    for (term, value) in read.terms.iter().zip(&values) {
-        extents.push(lowering.extents_of_term(equation, term, *value)?);
+    for ((term, value), merged) in read.terms.iter().zip(&values).zip(&merged) {
+        extents.push(lowering.extents_of_term(equation, term, *value, merged.0)?);
     }
     let axes = read.terms.iter().zip(&extents).map(|(term, extents)| extents.len() - term.letters());
     let indexed = read.indexed(&axes.collect::<Vec<_>>()).map_err(|fault| faulty(lowering, fault))?;
     let (mut first, mut parts) = (BTreeMap::<Index, NamedAxis<L::Tensor>>::new(), Vec::new());
     for (operand, indices) in indexed.operands.iter().enumerate() {
         for (axis, index) in indices.iter().enumerate() {
-            let (tensor, expr) = values[operand];
             let extent = extents[operand][axis].clone();
             let place = read.terms[operand].place(axis, indices.len());
             let site = lowering.part_of_text(equation, place);
             let from_last = indices.len() - axis;
+            // Messages show the operand as it was given if the axis has the same place there.
+            let is_behind = indices[axis..].iter().all(|index| !index.is_of_ellipsis());
+            let (tensor, expr) = if is_behind { values[operand] } else { merged[operand] };
             let own = NamedAxis { index: *index, operand, tensor, expr, axis, from_last, extent, site };
             match first.get(index) {
                 None => _ = first.insert(*index, own),
@@ -103,14 +106,24 @@ pub(super) fn einsum<L: Operations + ?Sized>(
         order: in_brackets(&terms, &order),
         multiplications,
     });
-    let mut values = values;
+    let mut values = merged;
     for CompositeOp { op, operands: of } in steps {
         let of: Vec<_> = of.iter().map(|at| values[*at]).collect();
         let shown: Vec<ExprId> = of.iter().map(|(_, expr)| *expr).collect();
         let expr = shown.first().copied().unwrap_or(operands[0]);
         values.push((lowering.emit_call(given, op, &of, &shown)?, expr));
     }
-    Ok(Value::Tensor(values[values.len() - 1].0))
+    let result = values[values.len() - 1];
+    let ellipsis = indexed.output.iter().position(|index| index.is_of_ellipsis());
+    let (Some(of_ellipsis), Some(at)) = (of_ellipsis, ellipsis) else { return Ok(Value::Tensor(result.0)) };
+    let mut shape = Vec::new();
+    for (axis, position) in (0..indexed.output.len()).zip(0..) {
+        shape.push(match axis == at {
+            true => of_ellipsis.clone(),
+            false => lowering.extent_of(given, result, position)?,
+        });
+    }
+    Ok(Value::Tensor(lowering.emit_call(given, reshaped_to(shape), &[result], &[result.1])?))
 }
 
 /// The error for another number of operands than of terms: at the first operand without a term, or at the first term

@@ -110,12 +110,15 @@ pub(crate) trait ForeignNames: ForeignReductions {
     /// The help for a subscript that is a tensor. `gather` picks rows by index; elements are not picked by a condition.
     fn picked_help(&self, base: ExprId, place: ExprId) -> String {
         let (table, rows) = (self.short_text(base), self.short_text(place));
-        let is_mask = match self.value(place) {
-            Value::Tensor(tensor) => self.tensor_type(*tensor).is_some_and(|ty| ty.starts_with("bool")),
-            _ => false,
+        let ty = match self.value(place) {
+            Value::Tensor(tensor) => self.tensor_type(*tensor).unwrap_or_default(),
+            _ => String::new(),
         };
-        if is_mask || is_condition(&self.body()[place].kind) {
+        if ty.starts_with("bool") || is_condition(&self.body()[place].kind) {
             return no_choice(&rows, &table);
+        }
+        if ty.starts_with('f') {
+            return format!("convert it: write `{table}[i64({rows})]`");
         }
         format!("to select rows by a tensor, write `gather({table}, {rows})`")
     }
@@ -504,7 +507,7 @@ pub(crate) fn no_choice(condition: &str, tensor: &str) -> String {
 }
 
 /// Whether an expression is a comparison or a logical operation.
-fn is_condition(kind: &NodeKind) -> bool {
+pub(crate) fn is_condition(kind: &NodeKind) -> bool {
     matches!(kind, NodeKind::Binary { op, .. } if ["<", "<=", ">", ">=", "==", "!=", "&&", "||"].contains(&op.symbol()))
 }
 

@@ -35,6 +35,9 @@ pub(crate) struct TypedOperand<T> {
 /// A struct type, and the result for each of its tensors.
 type ByField<T> = (Structure, Vec<Value<T>>);
 
+/// Operands, and the extents that their merged axes have in the result, if there are any.
+pub(crate) type MergedOperands<T> = (Vec<(T, ExprId)>, Option<Dim>);
+
 /// Operations in a body.
 pub(crate) trait Operations: ReadCalls + Tensors {
     /// Converts a literal to a tensor of the element type of the operand beside it.
@@ -60,12 +63,26 @@ pub(crate) trait Operations: ReadCalls + Tensors {
     /// The value of which `part` is a part, with that part replaced by `value`.
     fn replaced(&mut self, part: ExprId, value: ExprId, expr: ExprId) -> Lowered<Value<Self::Tensor>>;
 
-    /// The extents of an operand of an einsum. Returns an error, or emits a check, if its rank is not that of its term.
+    /// The operands of an einsum, with the axes of `...` merged into one axis where their number is not known. Also
+    /// returns the extents that these axes have in the result.
+    fn merged_ellipses(
+        &mut self,
+        _given: &CallArguments,
+        _equation: ExprId,
+        _terms: &[Term],
+        operands: &[(Self::Tensor, ExprId)],
+    ) -> Lowered<MergedOperands<Self::Tensor>> {
+        Ok((operands.to_vec(), None))
+    }
+
+    /// The extents of an operand of an einsum, whose axes of `...` may be merged. Returns an error, or emits a check, if
+    /// its rank is not that of its term.
     fn extents_of_term(
         &mut self,
         equation: ExprId,
         term: &Term,
         x: (Self::Tensor, ExprId),
+        merged: Self::Tensor,
     ) -> Lowered<Vec<Dim>>;
 
     /// Requires that two axes that an einsum names alike have the same extent. Returns an error, or emits a check, if
