@@ -31,7 +31,7 @@ impl ExpressionLowering<'_> {
     }
 
     /// E1007 for a part of the language that needs types.
-    pub(super) fn in_functions_only(&self, what: &str, expr: ExprId) -> Stop {
+    pub(super) fn in_functions_only(&mut self, what: &str, expr: ExprId) -> Stop {
         let message = format!("found {what}, which is only allowed in functions");
         let help = match what {
             "an `if`" => {
@@ -39,6 +39,11 @@ impl ExpressionLowering<'_> {
             }
             _ => "write a function in a `mind!` block, and call it from Rust",
         };
-        Stop::from(Diag::new(Code::E1007, self.site(expr), message).help(help))
+        let diag = Diag::new(Code::E1007, self.site(expr), message).help(help);
+        // A template may have several, of which its call has one error.
+        match self.frames.first() {
+            Some(call) => self.once(format!("{what} in the call {}", call.enter.0), || diag),
+            None => Stop::from(diag),
+        }
     }
 }

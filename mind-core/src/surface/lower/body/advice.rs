@@ -7,10 +7,14 @@ use crate::dim::Dim;
 use crate::ir::{Arrange, Op, Product, ValueId};
 use crate::map::Map;
 use crate::ops::{OpError, infer};
-use crate::surface::ast::{ExprId, NodeKind, NumberValue, Pattern, Subscript, SubscriptKind, Transposed};
+use crate::surface::ast::{
+    Argument, ExprId, NodeKind, NumberValue, Pattern, Subscript, SubscriptKind, Transposed,
+};
 use crate::surface::lower::builtins;
 use crate::surface::lower::builtins::foreign::no_choice;
 use crate::surface::lower::builtins::foreign_arguments::ForeignArguments;
+use crate::surface::lower::values::Value;
+use crate::surface::lower::values::literals::LiteralClass;
 use crate::ty::{DType, Shape, Type};
 use crate::written::{resolve, spread};
 
@@ -159,6 +163,40 @@ impl BodyLowering<'_> {
         Some(format!("{open}{comma}keepdims = true)"))
     }
 
+    /// The text of a call or of a transposition of literals, with each of them converted to a type of floats. A
+    /// conversion of the result would keep its rounding to f32.
+    fn with_converted_literals(&self, expr: ExprId, dtype: DType) -> Option<String> {
+        let convertible = |expr: ExprId| match &self.values[expr.index()] {
+            Value::Literal(id) => {
+                let is_list = self.literals.elements(*id).is_some();
+                let is_open =
+                    self.literals.class(*id) == LiteralClass::Float && self.literals.suffix(*id).is_none();
+                is_list && is_open && dtype.is_float()
+            }
+            Value::Tensor(_) | Value::Poison | Value::Tuple(_) | Value::Struct(_) | Value::Word(_) => false,
+        };
+        let converted = |expr: ExprId| format!("{dtype}({})", self.body.text(expr));
+        let (callee, arguments) = match &self.body[expr].kind {
+            NodeKind::Transpose { base, axes } if convertible(*base) => {
+                return Some(format!("{}{}", converted(*base), axes.symbol()));
+            }
+            NodeKind::Call { callee, arguments, method: false }
+            | NodeKind::Leave { callee, arguments, method: false, .. } => (callee, arguments),
+            _ => return None,
+        };
+        let takes_list = builtins::called(callee).is_some_and(|builtin| builtin.takes_list());
+        if takes_list || !arguments.iter().any(|argument| convertible(argument.value)) {
+            return None;
+        }
+        let text = |argument: &Argument| {
+            let is_converted = convertible(argument.value);
+            let text = if is_converted { converted(argument.value) } else { self.body.text(argument.value) };
+            argument.name.as_ref().map_or_else(|| text.clone(), |name| format!("{name} = {text}"))
+        };
+        let arguments: Vec<String> = arguments.iter().map(text).collect();
+        Some(format!("{callee}({})", arguments.join(", ")))
+    }
+
     fn product_advice(&self, op: &Op, lhs: LoweredOperand, rhs: LoweredOperand) -> Option<String> {
         let (a, b) = (self.ty(lhs), self.ty(rhs));
         if a.rank() == 0 || b.rank() == 0 {
@@ -287,8 +325,18 @@ impl BodyLowering<'_> {
             {
                 return Some(format!("begin with a float: write `{text} = {first}.0`"));
             }
-            Some(format!("convert it: write `{dtype}({text})`"))
+            let literal = self.with_converted_literals(operand.1, dtype);
+            Some(format!("convert it: write `{}`", literal.unwrap_or_else(|| format!("{dtype}({text})"))))
         };
+        if let [old, new] = operands
+            && let NodeKind::Assign { target, part, op: Some(op), .. } = &self.body[old.1].kind
+        {
+            // The assigned variable has its type, so only the value beside it can be converted.
+            let target = part.map_or_else(|| target.to_string(), |part| self.body.text(part));
+            let (dtype, text) = (self.ty(*old).dtype, self.full_text(new.1));
+            let written = format!("{target} {}= {dtype}({text})", op.symbol());
+            return (self.ty(*new).dtype != dtype).then(|| format!("convert it: write `{written}`"));
+        }
         if error.code == Code::E4011 {
             let indices = *operands.get(*error.operands.first()?)?;
             if self.builder.ty(indices.0).dtype == DType::Bool {

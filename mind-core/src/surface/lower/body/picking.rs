@@ -110,20 +110,26 @@ impl BodyLowering<'_> {
         let merged = [rows].into_iter().chain(others.iter().map(|axis| shape[*axis].clone())).collect();
         table = self.emit(spot, Op::Arrange(Arrange::reshape(merged)), &[(table, of.1)])?;
         let mut place_in_table: Option<ValueId> = None;
+        let mut first = None;
         for ((_, place), extent) in picks.iter().zip(&extents) {
             // A position in a list of all positions is itself; the gather checks it.
-            let index = self.index_tensor(*place)?;
+            let written = (self.index_tensor(*place)?, *place);
             let positions =
                 self.emit(spot, Op::Made(Made::Iota { shape: vec![extent.clone()], axis: 0 }), &[])?;
-            let index = self.emit(spot, Op::Rows(Rows::Gather), &[(positions, *place), (index, *place)])?;
+            let index = self.emit(spot, Op::Rows(Rows::Gather), &[(positions, *place), written])?;
+            let first = *first.get_or_insert(written);
             place_in_table = Some(match place_in_table {
                 None => index,
                 Some(before) => {
                     let count = self.literals.dim(extent.clone(), spot.expr());
                     let count = self.materialise(count, DType::I64)?;
                     let before =
-                        self.emit(spot, Op::Map(Map::TIMES), &[(before, picks[0].1), (count, spot.expr())])?;
-                    self.emit(spot, Op::Map(Map::PLUS), &[(before, picks[0].1), (index, *place)])?
+                        self.emit(spot, Op::Map(Map::TIMES), &[(before, first.1), (count, spot.expr())])?;
+                    // Messages show the index as it is written, unless others have been broadcast with it.
+                    let is_first = self.builder.ty(before).shape == self.builder.ty(first.0).shape;
+                    let shown = if is_first { first } else { (before, first.1) };
+                    let operands = [(before, first.1), (index, *place)];
+                    self.emit_for(spot, Op::Map(Map::PLUS), &operands, &[shown, written])?
                 }
             });
         }

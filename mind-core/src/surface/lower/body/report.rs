@@ -51,6 +51,17 @@ impl Spot {
 impl BodyLowering<'_> {
     /// Emits an instruction. Returns an error for the rule that it breaks, if any.
     pub(crate) fn emit(&mut self, spot: &Spot, op: Op, operands: &[LoweredOperand]) -> Lowered<ValueId> {
+        self.emit_for(spot, op, operands, operands)
+    }
+
+    /// Emits an instruction whose operands stand for others of the same shapes, which messages show.
+    pub(crate) fn emit_for(
+        &mut self,
+        spot: &Spot,
+        op: Op,
+        operands: &[LoweredOperand],
+        shown: &[LoweredOperand],
+    ) -> Lowered<ValueId> {
         let ids: Vec<_> = operands.iter().map(|(value, _)| *value).collect();
         let tried = Tried::of(&op);
         match self.builder.push(op, &ids) {
@@ -58,7 +69,7 @@ impl BodyLowering<'_> {
                 self.made.push(Some(spot.expr));
                 Ok(value)
             }
-            Err(error) => Err(self.broken_rule(spot, *error, (&tried, operands)).into()),
+            Err(error) => Err(self.broken_rule(spot, *error, (&tried, shown)).into()),
         }
     }
 

@@ -85,9 +85,9 @@ pub(crate) trait Expressions {
     /// An expression as a message names it: a variable bare, anything else in backquotes.
     fn text(&self, expr: ExprId) -> String {
         let body = self.body();
-        if let NodeKind::Assign { target, .. } = &body[expr].kind {
-            // It refers to the old value of the assigned variable.
-            return target.to_string();
+        if let NodeKind::Assign { target, part, .. } = &body[expr].kind {
+            // It refers to the old value of what is assigned.
+            return part.map_or_else(|| target.to_string(), |part| self.text(part));
         }
         let text = self.short_text(expr);
         if body.is_place(expr) { text } else { format!("`{text}`") }
