@@ -21,6 +21,7 @@ pub use crate::kernels::epilogue::{Block, Destination, Epilogue, Finish, Finishe
 pub use crate::kernels::gather::{
     Index, Picked, check_divisors, check_ended, check_indices, gather, scatter_add,
 };
+pub use crate::kernels::linalg::{Decompose, eigh, qr, svd};
 pub use crate::kernels::math::*;
 pub use crate::kernels::matmul::{
     BatchDim, MatRef, TinyProduct, matmul, matmul_into, matmul_scratch, matmul_with,

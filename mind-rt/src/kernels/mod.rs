@@ -20,6 +20,7 @@ mod instances;
 pub mod iota;
 pub mod join;
 pub(crate) mod limit;
+pub mod linalg;
 pub mod math;
 pub mod matmul;
 mod matvec;
