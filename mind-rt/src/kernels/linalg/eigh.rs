@@ -56,7 +56,7 @@ impl Lens {
         Self {
             matrix: (n + 1) * row,
             other: n * row,
-                        row,
+            row,
             n,
             rotations: Rotations::<T>::room(n),
             form: householder::form_scratch::<T>(n, n, n),
@@ -65,7 +65,10 @@ impl Lens {
 
     fn bytes<T>(&self) -> usize {
         let of = slot_bytes::<T>;
-        of(self.matrix) + 2 * of(self.other) + 2 * of(self.row) + 4 * of(self.n)
+        of(self.matrix)
+            + 2 * of(self.other)
+            + 2 * of(self.row)
+            + 4 * of(self.n)
             + of(self.rotations)
             + of(self.form)
             + slot_bytes::<i64>(self.n)
@@ -94,7 +97,8 @@ fn eigh<T: Real, const L: usize>(a: &[T], n: usize, out: &mut [T], memory: &mut 
     reflections.form::<L>([n, n], other, stride, form);
     let mut vectors = Vectors::of_columns::<L>(other, stride, [n, n], vectors);
     let mut rotations = Rotations::new(rotations);
-    let mut iteration = Iteration { diagonal, beside, block: [n, 0], is_reversed: false, hi: n.saturating_sub(1) };
+    let mut iteration =
+        Iteration { diagonal, beside, block: [n, 0], is_reversed: false, hi: n.saturating_sub(1) };
     let mut left = MOST_SWEEPS * n;
     while dispatch(Sweeps { iteration: &mut iteration, rotations: &mut rotations, left: &mut left }) {
         rotations.apply::<L>(&mut vectors);
@@ -246,8 +250,7 @@ impl<T: Real, const L: usize> Pass<'_, T, L> {
         let of = |x: &[[T; L]]| -> [T; R] { std::array::from_fn(|r| x[block][lane + r]) };
         let (v_of, w_of, u_of) = (of(self.v), of(self.w), of(self.u));
         let rows = some_rows::<T, L, R>(self.matrix, first, self.width).map(|row| &mut row[..=block]);
-        let (v, w, u, y) =
-            (&self.v[..=block], &self.w[..=block], &self.u[..=block], &mut self.y[..=block]);
+        let (v, w, u, y) = (&self.v[..=block], &self.w[..=block], &self.u[..=block], &mut self.y[..=block]);
         let mut dots = [[T::ZERO; L]; R];
         for c in 0..block {
             let mut sums = y[c];
@@ -298,7 +301,8 @@ impl<T: Real> Iteration<'_, T> {
                 // For |d| ≥ |e| this bound is at most ε √|d e|, but without a root.
                 let (d, other) = (d, other.magnitude());
                 let small = if d < other { d } else { other };
-                if beside <= T::EPSILON * small || beside * beside <= T::EPSILON * d * (T::EPSILON * other)
+                if beside <= T::EPSILON * small
+                    || beside * beside <= T::EPSILON * d * (T::EPSILON * other)
                     || beside <= T::SMALLEST.root() / T::EPSILON
                 {
                     self.beside[lo - 1] = T::ZERO;

@@ -150,7 +150,14 @@ impl<T: Real> Reflections<'_, T> {
         let (dots, scaled) = (&mut dots[..count * width], &mut scaled[..count * width]);
         product([count, len, width], vectors, Mat::new(q, stride), dots, scratch);
         product([count, count, width], factor, Mat::new(dots, width), scaled, scratch);
-        subtract_product([len, count, width], vectors.transposed(), Mat::new(scaled, width), q, stride, scratch);
+        subtract_product(
+            [len, count, width],
+            vectors.transposed(),
+            Mat::new(scaled, width),
+            q,
+            stride,
+            scratch,
+        );
     }
 }
 

@@ -75,7 +75,8 @@ impl Qr {
         if scale != T::ONE {
             matrix.iter_mut().for_each(|x| *x *= scale);
         }
-        let mut task = Task { extents: [self.rows, self.columns], matrix, panels, factors, dots, scaled, scratch };
+        let mut task =
+            Task { extents: [self.rows, self.columns], matrix, panels, factors, dots, scaled, scratch };
         match self.width() {
             4 => task.run::<4>(out),
             8 => task.run::<8>(out),
@@ -133,7 +134,12 @@ impl<T: Real> Task<'_, T> {
         }
         if rank <= W {
             let (panel, factor) = (&self.panels[..rows * W], &self.factors[..W * W]);
-            return dispatch(Explicit::<T, W> { panel: panel.as_chunks().0, factor: factor.as_chunks().0, rank, q });
+            return dispatch(Explicit::<T, W> {
+                panel: panel.as_chunks().0,
+                factor: factor.as_chunks().0,
+                rank,
+                q,
+            });
         }
         q.fill(T::ZERO);
         for i in 0..rank {
@@ -172,7 +178,14 @@ impl<T: Real> Task<'_, T> {
         let others_of = &mut from[count..];
         product([count, len, others], vectors.transposed(), Mat::new(others_of, columns), dots, self.scratch);
         product([count, count, others], Mat::new(factor, W), Mat::new(dots, others), scaled, self.scratch);
-        subtract_product([len, count, others], vectors, Mat::new(scaled, others), others_of, columns, self.scratch);
+        subtract_product(
+            [len, count, others],
+            vectors,
+            Mat::new(scaled, others),
+            others_of,
+            columns,
+            self.scratch,
+        );
     }
 
     /// Applies the reflections of a panel to `q`.
@@ -261,7 +274,12 @@ impl<T: Real, const W: usize> Kernel for Panel<'_, T, W> {
 /// The products of column `j` and every column, in the rows after `j`.
 #[inline(always)]
 fn products_with<A: MultiplyAdd, T: Real, const W: usize>(rows: &[[T; W]], j: usize) -> [T; W] {
-    rows[j + 1..].iter().fold([T::ZERO; W], |dots, row| axpy::<A, T, W>(row[j], row, dots))
+    // A closure would not be compiled for the level.
+    let mut dots = [T::ZERO; W];
+    for row in &rows[j + 1..] {
+        dots = axpy::<A, T, W>(row[j], row, dots);
+    }
+    dots
 }
 
 /// Scales a column from its pivot on, if the squares below the pivot would lose digits. Returns the power of two.

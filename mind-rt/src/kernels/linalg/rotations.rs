@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use super::lanes::rows_of;
 use super::real::Real;
+use crate::kernels::epilogue::one_by_one;
 use crate::kernels::math::{MultiplyAdd, Separate};
 use crate::parallel::{self, Split};
 use crate::simd::Kernel;
@@ -75,7 +76,8 @@ impl<'a, T: Real> Rotations<'a, T> {
     /// recorded.
     #[inline(always)]
     pub(super) fn begin(&mut self, [lo, hi]: [usize; 2], is_reversed: bool) {
-        self.sweeps[self.count] = Sweep { first: if is_reversed { hi } else { lo }, len: hi - lo, is_reversed };
+        self.sweeps[self.count] =
+            Sweep { first: if is_reversed { hi } else { lo }, len: hi - lo, is_reversed };
         self.count += 1;
     }
 
@@ -227,6 +229,7 @@ impl<T: Real, const L: usize> Kernel for Turn<'_, T, L> {
     }
 }
 
+/// Applies sweeps to a panel, two at a time where both begin at the same vector.
 #[inline(always)]
 fn turn<A: MultiplyAdd, T: Real, const L: usize, const W: usize>(
     turns: &[[T; 2]],
@@ -234,24 +237,74 @@ fn turn<A: MultiplyAdd, T: Real, const L: usize, const W: usize>(
     panel: &mut [T],
 ) {
     let vectors = rows_of::<T, L>(panel).as_chunks_mut::<W>().0;
-    let mut turns = turns;
-    for sweep in sweeps {
-        let (these, others) = turns.split_at(sweep.len);
-        turns = others;
-        let mut at = sweep.first;
-        let mut carried = vectors[at];
-        for &[c, s] in these {
-            let next = if sweep.is_reversed { at - 1 } else { at + 1 };
-            let other = vectors[next];
-            for w in 0..W {
-                for l in 0..L {
-                    let (a, b) = (carried[w][l], other[w][l]);
-                    vectors[at][w][l] = A::multiply_add(c, a, s * b);
-                    carried[w][l] = A::multiply_add(c, b, -(s * a));
-                }
-            }
-            at = next;
+    let (mut turns, mut sweeps) = (turns, sweeps);
+    while let [sweep, others @ ..] = sweeps {
+        let (first, rest) = turns.split_at(sweep.len);
+        (turns, sweeps) = (rest, others);
+        let mut second = &rest[..0];
+        if let [next, others @ ..] = sweeps
+            && (next.first, next.is_reversed) == (sweep.first, sweep.is_reversed)
+            && next.len <= sweep.len
+        {
+            (second, turns) = rest.split_at(next.len);
+            sweeps = others;
         }
-        vectors[at] = carried;
+        if sweep.is_reversed {
+            turn_twice::<A, T, L, W>(vectors, |k| sweep.first - k, first, second);
+        } else {
+            turn_twice::<A, T, L, W>(vectors, |k| sweep.first + k, first, second);
+        }
     }
+}
+
+/// Applies two sweeps over the vectors `at(0)`, `at(1)` and so on, the second of which is no longer than the first and
+/// may be empty. Each vector is read and written once: a rotation of the second sweep follows two rotations behind the
+/// first.
+#[inline(always)]
+fn turn_twice<A: MultiplyAdd, T: Real, const L: usize, const W: usize>(
+    vectors: &mut [[[T; L]; W]],
+    at: impl Fn(usize) -> usize,
+    first: &[[T; 2]],
+    second: &[[T; 2]],
+) {
+    let mut leading = vectors[at(0)];
+    let together = second.len().min(first.len() - 1);
+    if !second.is_empty() {
+        let mut following;
+        (following, leading) = turned::<A, T, L, W>(first[0], &leading, &vectors[at(1)]);
+        for k in 0..together {
+            let (between, next) = turned::<A, T, L, W>(first[k + 1], &leading, &vectors[at(k + 2)]);
+            (vectors[at(k)], following) = turned::<A, T, L, W>(second[k], &following, &between);
+            leading = next;
+        }
+        if together < second.len() {
+            (vectors[at(together)], vectors[at(together + 1)]) =
+                turned::<A, T, L, W>(second[together], &following, &leading);
+            return;
+        }
+        vectors[at(together)] = following;
+    }
+    let done = if second.is_empty() { 0 } else { together + 1 };
+    for k in done..first.len() {
+        (vectors[at(k)], leading) = turned::<A, T, L, W>(first[k], &leading, &vectors[at(k + 1)]);
+    }
+    vectors[at(first.len())] = leading;
+}
+
+/// The vectors `c a + s b` and `c b - s a`.
+#[inline(always)]
+fn turned<A: MultiplyAdd, T: Real, const L: usize, const W: usize>(
+    [c, s]: [T; 2],
+    a: &[[T; L]; W],
+    b: &[[T; L]; W],
+) -> ([[T; L]; W], [[T; L]; W]) {
+    let (mut first, mut second) = (*a, *b);
+    for w in 0..W {
+        one_by_one();
+        for l in 0..L {
+            first[w][l] = A::multiply_add(c, a[w][l], s * b[w][l]);
+            second[w][l] = A::multiply_add(c, b[w][l], -(s * a[w][l]));
+        }
+    }
+    (first, second)
 }

@@ -57,8 +57,9 @@ impl<T: Real, const L: usize> Matrices<T, L> for Svd {
         slot_bytes::<T>(long * short)
             + slot_bytes::<T>((long + short) * short)
             + slot_bytes::<T>((1 + 2 * short) * short)
-            + qr.bytes::<T>().max(Lens::of::<T, L>([short, short]).bytes::<T>())
-                .max(slot_bytes::<T>(products::scratch::<T>(long, short, short)).max(2 * slot_bytes::<T>(short)))
+            + qr.bytes::<T>().max(Lens::of::<T, L>([short, short]).bytes::<T>()).max(
+                slot_bytes::<T>(products::scratch::<T>(long, short, short)).max(2 * slot_bytes::<T>(short)),
+            )
     }
 
     fn decompose(&self, a: &[T], out: &mut [T], memory: &mut [u8]) {
@@ -154,7 +155,11 @@ impl Lens {
     fn bytes<T>(&self) -> usize {
         let of = slot_bytes::<T>;
         let Self { m, n, long, short, .. } = *self;
-        2 * of(m * short) + 2 * of(n * long) + of((n + 1) * short) + of(short * n) + of(long)
+        2 * of(m * short)
+            + 2 * of(n * long)
+            + of((n + 1) * short)
+            + of(short * n)
+            + of(long)
             + of(short)
             + 5 * of(n)
             + 2 * of(self.rotations)
@@ -290,7 +295,8 @@ impl<T: Real, const L: usize> Kernel for Bidiagonal<'_, T, L> {
 
     #[inline(always)]
     fn run_by<A: MultiplyAdd>(self) {
-        let Self { extents: [m, n], matrix, us, vs, x, y, diagonal, beside, taus: [left_taus, right_taus] } = self;
+        let Self { extents: [m, n], matrix, us, vs, x, y, diagonal, beside, taus: [left_taus, right_taus] } =
+            self;
         let (matrix, y) = (rows_of::<T, L>(matrix), rows_of::<T, L>(y));
         let (long, width) = (x.len(), y.len());
         us.fill(T::ZERO);
@@ -332,7 +338,8 @@ impl<T: Real, const L: usize> Kernel for Bidiagonal<'_, T, L> {
             }
             // The sums replace `y` only after the pass, which still reads it: `next` holds them meanwhile.
             let from = (k + 1) / L;
-            let mut pass = Subtract { matrix: &mut *matrix, width, from, u: before, y: &*y, x: &*x, v, next: &*u };
+            let mut pass =
+                Subtract { matrix: &mut *matrix, width, from, u: before, y: &*y, x: &*x, v, next: &*u };
             next[from..].fill([T::ZERO; L]);
             let mut r = k;
             while r + 4 <= m {
@@ -372,15 +379,43 @@ impl<T: Real, const L: usize> Kernel for Bidiagonal<'_, T, L> {
                 dots = add_products::<A, T, L>(&y[c], &next[c], dots);
             }
             let with_y = sum(dots);
-            for r in k + 1..m {
-                let mut dots = [T::ZERO; L];
-                for (x, v) in matrix[r * width..][from..width].iter().zip(&next[from..]) {
-                    dots = add_products::<A, T, L>(x, v, dots);
+            let next = &next[from..];
+            let mut r = k + 1;
+            while r + 4 <= m {
+                let dots = dot_rows::<A, T, L, 4>(&matrix[r * width..], [from, width], next);
+                for (r, dot) in (r..).zip(dots) {
+                    x[r] = tau * A::multiply_add(-u[r], with_y, dot);
                 }
-                x[r] = tau * A::multiply_add(-u[r], with_y, sum(dots));
+                r += 4;
+            }
+            while r < m {
+                let [dot] = dot_rows::<A, T, L, 1>(&matrix[r * width..], [from, width], next);
+                x[r] = tau * A::multiply_add(-u[r], with_y, dot);
+                r += 1;
             }
         }
     }
+}
+
+/// The products of the first `R` rows, from a chunk on, with a vector.
+#[inline(always)]
+fn dot_rows<A: MultiplyAdd, T: Real, const L: usize, const R: usize>(
+    matrix: &[[T; L]],
+    [from, width]: [usize; 2],
+    vector: &[[T; L]],
+) -> [T; R] {
+    let rows: [&[[T; L]]; R] = std::array::from_fn(|r| &matrix[r * width..][from..width]);
+    let mut sums = [[T::ZERO; L]; R];
+    for (c, chunk) in vector.iter().enumerate() {
+        for r in 0..R {
+            sums[r] = add_products::<A, T, L>(&rows[r][c], chunk, sums[r]);
+        }
+    }
+    let mut dots = [T::ZERO; R];
+    for r in 0..R {
+        dots[r] = sum(sums[r]);
+    }
+    dots
 }
 
 /// Subtracts `u yᵀ + x vᵀ` from rows, and adds up their products with `next`.

@@ -26,15 +26,30 @@ fn matrices(m: usize, n: usize) -> Vec<(&'static str, Vec<f64>)> {
         ("columns from small to large", of(&|i, j| random[i * n + j] * power(n - j, n))),
         ("rows from large to small", of(&|i, j| random[i * n + j] * power(i, m))),
         ("both from large to small", of(&|i, j| random[i * n + j] * (power(i, m) * power(j, n)).sqrt())),
-        ("both from small to large", of(&|i, j| random[i * n + j] * (power(m - i, m) * power(n - j, n)).sqrt())),
+        (
+            "both from small to large",
+            of(&|i, j| random[i * n + j] * (power(m - i, m) * power(n - j, n)).sqrt()),
+        ),
         ("Hilbert", of(&|i, j| 1.0 / (i + j + 1) as f64)),
         ("rank 2", of(&|i, j| left[i] * right[j] + left[m + i] * right[n + j])),
         ("zero", vec![0.0; m * n]),
         ("identity", of(&|i, j| f64::from(u8::from(i == j)))),
-        ("nearly identity", of(&|i, j| f64::from(u8::from(i == j)) + 1e-9 * random[(i.min(j) * n + i.max(j)) % (m * n)])),
+        (
+            "nearly identity",
+            of(&|i, j| f64::from(u8::from(i == j)) + 1e-9 * random[(i.min(j) * n + i.max(j)) % (m * n)]),
+        ),
         ("ones", vec![1.0; m * n]),
         ("1, -2, 1", of(&|i, j| [-2.0, 1.0].get(i.abs_diff(j)).copied().unwrap_or(0.0))),
-        ("Wilkinson", of(&|i, j| if i == j { (i as f64 - (n / 2) as f64).abs() } else { f64::from(u8::from(i.abs_diff(j) == 1)) })),
+        (
+            "Wilkinson",
+            of(&|i, j| {
+                if i == j {
+                    (i as f64 - (n / 2) as f64).abs()
+                } else {
+                    f64::from(u8::from(i.abs_diff(j) == 1))
+                }
+            }),
+        ),
         ("triangular", of(&|i, j| if i <= j { random[i * n + j] } else { 0.0 })),
         ("zero columns", of(&|i, j| if j % 2 == 0 { 0.0 } else { random[i * n + j] })),
         ("tiny", random.iter().map(|x| x * 1e-30).collect()),
@@ -47,8 +62,26 @@ fn matrices(m: usize, n: usize) -> Vec<(&'static str, Vec<f64>)> {
 }
 
 const SIZES: &[[usize; 2]] = &[
-    [1, 1], [1, 5], [5, 1], [2, 2], [3, 3], [4, 4], [3, 7], [7, 3], [8, 8], [9, 9], [16, 16], [17, 15], [15, 17],
-    [31, 31], [33, 33], [40, 64], [64, 64], [70, 68], [90, 30], [100, 100],
+    [1, 1],
+    [1, 5],
+    [5, 1],
+    [2, 2],
+    [3, 3],
+    [4, 4],
+    [3, 7],
+    [7, 3],
+    [8, 8],
+    [9, 9],
+    [16, 16],
+    [17, 15],
+    [15, 17],
+    [31, 31],
+    [33, 33],
+    [40, 64],
+    [64, 64],
+    [70, 68],
+    [90, 30],
+    [100, 100],
 ];
 
 /// An element type with the functions of these tests.
@@ -124,7 +157,11 @@ impl Dense {
     /// The root of the sum of the squares of the elements.
     fn norm(&self) -> f64 {
         let largest = self.data.iter().fold(0.0_f64, |largest, x| largest.max(x.abs()));
-        if largest == 0.0 { 0.0 } else { largest * self.data.iter().map(|x| (x / largest).powi(2)).sum::<f64>().sqrt() }
+        if largest == 0.0 {
+            0.0
+        } else {
+            largest * self.data.iter().map(|x| (x / largest).powi(2)).sum::<f64>().sqrt()
+        }
     }
 
     fn minus(&self, other: &Self) -> Self {
@@ -249,7 +286,8 @@ fn all<T: Tested>(count: usize, [m, n]: [usize; 2], a: &[T]) -> Vec<u64> {
     qr(count, [m, n], a, &mut of_qr);
     let mut of_svd = vec![T::ZERO; count * (1 + m + n) * k];
     svd(count, [m, n], a, &mut of_svd);
-    let squares: Vec<T> = a.chunks(m * n).flat_map(|a| a.chunks(n).take(k).flat_map(|row| &row[..k])).copied().collect();
+    let squares: Vec<T> =
+        a.chunks(m * n).flat_map(|a| a.chunks(n).take(k).flat_map(|row| &row[..k])).copied().collect();
     let mut of_eigh = vec![T::ZERO; count * (k + 1) * k];
     eigh(count, k, &squares, &mut of_eigh);
     of_qr.iter().chain(&of_svd).chain(&of_eigh).map(|x| x.word()).collect()
@@ -268,7 +306,10 @@ fn have_the_same_bits<T: Tested>() {
         }
         let first = all(1, [m, n], &a[..m * n]);
         let k = m.min(n);
-        assert!(alone.starts_with(&first[..(m + n) * k]), "a batch decomposes each matrix as if it were alone");
+        assert!(
+            alone.starts_with(&first[..(m + n) * k]),
+            "a batch decomposes each matrix as if it were alone"
+        );
     }
 }
 
@@ -298,11 +339,19 @@ fn a_matrix_with_an_element_that_is_no_number_has_a_decomposition_of_nan() {
                 eigh(1, k, &square, &mut of_eigh);
                 assert!(of_eigh.iter().all(|x| x.is_nan()));
                 let len = (m + n) * k;
-                assert!(of_qr[len..2 * len].iter().all(|x| x.is_nan()) && !of_qr[..len].iter().any(|x| x.is_nan()));
+                assert!(
+                    of_qr[len..2 * len].iter().all(|x| x.is_nan())
+                        && !of_qr[..len].iter().any(|x| x.is_nan())
+                );
                 let words = of_qr[2 * len..].iter().map(|x| x.to_bits());
                 let len = (1 + m + n) * k;
-                assert!(of_svd[len..2 * len].iter().all(|x| x.is_nan()) && !of_svd[..len].iter().any(|x| x.is_nan()));
-                assert!(others.starts_with(&words.chain(of_svd[2 * len..].iter().map(|x| x.to_bits())).collect::<Vec<_>>()));
+                assert!(
+                    of_svd[len..2 * len].iter().all(|x| x.is_nan())
+                        && !of_svd[..len].iter().any(|x| x.is_nan())
+                );
+                assert!(others.starts_with(
+                    &words.chain(of_svd[2 * len..].iter().map(|x| x.to_bits())).collect::<Vec<_>>()
+                ));
             }
         }
     }
@@ -317,4 +366,128 @@ fn empty_matrices_have_empty_decompositions() {
     eigh::<f64>(2, 0, &[], &mut []);
     eigh::<f64>(0, 2, &[], &mut []);
     qr::<f64>(0, [3, 2], &[], &mut []);
+}
+
+/// Matrices of integers and their decompositions by NumPy 2, with the signs that these functions choose.
+mod recorded {
+    pub(super) const TALL: [f64; 12] = [2.0, -1.0, 3.0, 4.0, 0.0, -2.0, -3.0, 5.0, 1.0, 1.0, 2.0, -4.0];
+    pub(super) const WIDE: [f64; 12] = [2.0, 4.0, -3.0, 1.0, -1.0, 0.0, 5.0, 2.0, 3.0, -2.0, 1.0, -4.0];
+    pub(super) const SYMMETRIC: [f64; 16] =
+        [4.0, 1.0, -2.0, 2.0, 1.0, 2.0, 0.0, 1.0, -2.0, 0.0, 3.0, -2.0, 2.0, 1.0, -2.0, -1.0];
+
+    #[rustfmt::skip]
+    pub(super) const QR_OF_TALL: [f64; 21] = [
+        -0.3651483716701107, 0.0, -0.7606388292556651,
+        -0.7302967433402215, -0.42163702135578385, -0.028171808490950523,
+        0.5477225575051662, -0.7378647873726218, -0.3662335103823573,
+        -0.18257418583505539, -0.5270462766947299, 0.5352643613280604,
+        -5.47722557505166, 0.0, 0.0,
+        2.738612787525831, -4.743416490252569, 0.0,
+        1.643167672515499, 2.213594362117865, -4.732863826479693,
+    ];
+    #[rustfmt::skip]
+    pub(super) const QR_OF_WIDE: [f64; 21] = [
+        -0.5345224838248486, -0.8365362877141229, 0.12038585308576914,
+        0.2672612419124244, -0.0321744726043893, 0.9630868246861536,
+        -0.8017837257372731, 0.5469660342746188, 0.24077170617153842,
+        -3.7416573867739413, 0.0, 0.0,
+        -0.5345224838248486, -4.44007721940573, 0.0,
+        2.138089935299395, 2.895702534395041, 4.695048270344999,
+        3.2071349029490928, -3.088749370021378, 1.0834726777719235,
+    ];
+    #[rustfmt::skip]
+    pub(super) const EIGH: [f64; 20] = [
+        -2.1975169774394243, 1.0843644637732166, 2.2685314064312423, 6.844621107234965,
+        -0.17670517062447652, 0.6422600067660328, 0.20171109662094233, 0.7180459594506796,
+        -0.17810046990630077, -0.5441878481946866, 0.7894499124874399, 0.2211529881551807,
+        0.28766803431970117, 0.5202218509386148, 0.5796341693167878, -0.5573513771375096,
+        0.9242849167461132, -0.14398227457619123, 0.010280998686330589, 0.3533564748939929,
+    ];
+    #[rustfmt::skip]
+    pub(super) const SVD_OF_TALL: [f64; 24] = [
+        6.736852693227085, 5.9272316266993865, 3.079405954597986,
+        0.23634587652785333, 0.45214842296002955, 0.6720172558556816,
+        0.49135634730221267, -0.422622721355926, 0.5402441459787422,
+        -0.8379784460743297, -0.1409374662938503, 0.5064584712303171,
+        0.022398449253458602, -0.772714998950544, 0.0053747080803549785,
+        0.7383938993859972, -0.19167407503615314, 0.6465566474088538,
+        -0.6503691572175062, -0.45590689254624966, 0.6075926799007809,
+        -0.178309867056572, 0.8691432300189984, 0.4612977747858861,
+    ];
+    #[rustfmt::skip]
+    pub(super) const SVD_OF_WIDE: [f64; 24] = [
+        6.736852693227082, 5.9272316266993865, 3.079405954597985,
+        0.7383938993859974, -0.1916740750361538, 0.6465566474088538,
+        -0.6503691572175065, -0.4559068925462493, 0.6075926799007811,
+        -0.17830986705657137, 0.8691432300189986, 0.4612977747858862,
+        0.23634587652785355, 0.4521484229600294, 0.6720172558556815,
+        0.49135634730221234, -0.42262272135592654, 0.540244145978742,
+        -0.8379784460743298, -0.14093746629384984, 0.5064584712303168,
+        0.022398449253458103, -0.7727149989505436, 0.005374708080354923,
+    ];
+}
+
+fn is_as_recorded<T: Tested>(got: &[T], recorded: &[f64]) {
+    let bound = 40.0 * T::EPSILON.double();
+    for (got, recorded) in got.iter().zip(recorded) {
+        assert!((got.double() - recorded).abs() <= bound, "{got} is not {recorded}");
+    }
+}
+
+fn are_as_recorded<T: Tested>() {
+    use recorded::*;
+    for (extents, a, of_qr, of_svd) in
+        [([4, 3], TALL, QR_OF_TALL, SVD_OF_TALL), ([3, 4], WIDE, QR_OF_WIDE, SVD_OF_WIDE)]
+    {
+        let mut out = vec![T::NAN; of_qr.len()];
+        qr(1, extents, &rounded::<T>(&a), &mut out);
+        is_as_recorded(&out, &of_qr);
+        let mut out = vec![T::NAN; of_svd.len()];
+        svd(1, extents, &rounded::<T>(&a), &mut out);
+        is_as_recorded(&out, &of_svd);
+    }
+    let mut out = vec![T::NAN; EIGH.len()];
+    eigh(1, 4, &rounded::<T>(&SYMMETRIC), &mut out);
+    is_as_recorded(&out, &EIGH);
+}
+
+#[test]
+fn decompositions_are_those_of_numpy() {
+    are_as_recorded::<f32>();
+    are_as_recorded::<f64>();
+}
+
+/// A bidiagonal matrix determines its singular values to full relative accuracy, however small they are (Demmel and
+/// Kahan). Those of this matrix are the roots of the eigenvalues of a matrix of 2 rows, `x² - (1 + 2 s²) x + s⁴ = 0` with
+/// `s = 1e-6`.
+#[test]
+fn a_small_singular_value_of_a_bidiagonal_matrix_is_accurate() {
+    let s = 1e-6_f64;
+    let (trace, determinant) = (1.0 + 2.0 * s * s, s.powi(2));
+    let large = ((trace + (trace * trace - 4.0 * determinant * determinant).sqrt()) / 2.0).sqrt();
+    let mut out = [0.0; 10];
+    svd(1, [2, 2], &[s, 1.0, 0.0, s], &mut out);
+    assert!((out[0] - large).abs() <= 4.0 * f64::EPSILON * large);
+    assert!((out[1] - determinant / large).abs() <= 20.0 * f64::EPSILON * out[1], "{:e}", out[1]);
+}
+
+/// Numbers near the ends of the range neither overflow nor vanish.
+#[test]
+fn numbers_of_every_magnitude_are_decomposed() {
+    let matrix = [3.0, 1.0, 1.0, 3.0_f64];
+    for scale in [f64::MIN_POSITIVE, f64::from_bits(1 << 14), 2.0_f64.powi(1020)] {
+        let a = matrix.map(|x| x * scale);
+        let (mut of_eigh, mut of_svd, mut of_qr) = ([0.0; 6], [0.0; 10], [0.0; 8]);
+        eigh(1, 2, &a, &mut of_eigh);
+        svd(1, [2, 2], &a, &mut of_svd);
+        qr(1, [2, 2], &a, &mut of_qr);
+        let is_near = |x: f64, y: f64| (x / scale - y).abs() <= 1e-4;
+        assert!(is_near(of_eigh[0], 2.0) && is_near(of_eigh[1], 4.0), "{scale:e}: {of_eigh:?}");
+        assert!(is_near(of_svd[0], 4.0) && is_near(of_svd[1], 2.0), "{scale:e}: {of_svd:?}");
+        assert!(is_near(of_qr[4], -(10.0_f64.sqrt())), "{scale:e}: {of_qr:?}");
+        for (vectors, row) in [(&of_eigh[2..], 2), (&of_svd[2..], 2), (&of_svd[6..], 2), (&of_qr[..4], 2)] {
+            let dot = vectors[0] * vectors[1] + vectors[row] * vectors[row + 1];
+            assert!(dot.abs() <= 1e-15, "{scale:e}");
+        }
+    }
 }
