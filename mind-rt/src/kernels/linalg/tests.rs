@@ -57,7 +57,7 @@ fn matrices(m: usize, n: usize) -> Vec<(&'static str, Vec<f64>)> {
         ("tiny and huge", of(&|i, j| random[i * n + j] * if (i + j) % 3 == 0 { 1e25 } else { 1e-25 })),
     ];
     // Products in `f64` take long without optimisation.
-    let is_taken = |at: &usize| m.max(n) < 32 || at % 6 == m % 6;
+    let is_taken = |at: &usize| m.max(n) < 16 || at % 6 == m % 6;
     all.into_iter().enumerate().filter(|(at, _)| is_taken(at)).map(|(_, kind)| kind).collect()
 }
 
@@ -71,17 +71,12 @@ const SIZES: &[[usize; 2]] = &[
     [3, 7],
     [7, 3],
     [8, 8],
-    [9, 9],
     [16, 16],
     [17, 15],
-    [15, 17],
-    [31, 31],
     [33, 33],
     [40, 64],
-    [64, 64],
     [70, 68],
     [90, 30],
-    [100, 100],
 ];
 
 /// An element type with the functions of these tests.
@@ -294,7 +289,7 @@ fn all<T: Tested>(count: usize, [m, n]: [usize; 2], a: &[T]) -> Vec<u64> {
 }
 
 fn have_the_same_bits<T: Tested>() {
-    for (count, m, n) in [(300, 4, 4), (40, 9, 16), (7, 40, 33), (2, 100, 100), (1, 150, 140), (1, 300, 70)] {
+    for (count, m, n) in [(300, 4, 4), (40, 9, 16), (7, 40, 33), (1, 100, 100), (1, 200, 70)] {
         let a: Vec<T> = rounded(&scattered(count * m * n, 3));
         let words = |threads| {
             let _held = Threads::set(threads);
