@@ -244,7 +244,7 @@ fn svd<T: Real, const L: usize>(
     }
     u.write_columns::<L>(order, signs, left);
     for (sign, j) in signs.iter_mut().zip(&*order) {
-        *sign = sign.with_sign_of(*sign * T::ONE.with_sign_of(diagonal[*j as usize]));
+        *sign *= T::ONE.with_sign_of(diagonal[*j as usize]);
     }
     v.write_columns::<L>(order, signs, right);
     Some(())
