@@ -213,7 +213,8 @@ Examples:
   mind convert net.mic --to json -o net.json
   mind convert step.mind --function step --to mic | less
   mind convert step.mind --to stablehlo --dim N=32 -o step.mlir
-  mind convert step.mind --to stablehlo --dim N=32 --mesh d=4,m=2 --shard x=d,_ --shard w=_,m")]
+  mind convert step.mind --to stablehlo --dim N=32 --mesh d=4,m=2 --shard x=d,_ --shard w=_,m
+  mind convert step.mind --to stablehlo --dim N=32 --precision bf16")]
 pub struct ConvertArguments {
     #[command(flatten)]
     pub input: Input,
@@ -316,7 +317,7 @@ pub struct RunArguments {
     #[command(flatten)]
     pub plugin: PluginOptions,
     #[command(flatten)]
-    pub layout: LayoutOptions,
+    pub lowering: LoweringOptions,
     #[command(flatten)]
     pub memory: Memory,
 }

@@ -51,4 +51,4 @@ pub use plugin::Plugin;
 pub use program::Program;
 pub use tensor::{DeviceTensor, Values};
 
-pub use mind_core::stablehlo::{ProgramArgument, ShardedType};
+pub use mind_core::stablehlo::{Precision, ProgramArgument, ShardedType};

@@ -6,7 +6,7 @@ use mind_core::{
     ir::ValueId,
     ops::Profile,
     plan::Update,
-    stablehlo::{self, Described, Mesh, Options},
+    stablehlo::{self, Described, Mesh, Options, Precision},
     text::{Limits, mic},
 };
 
@@ -84,6 +84,25 @@ impl Program {
     pub fn split(mut self, argument: &str, axes: &[&str]) -> Self {
         let axes = axes.iter().map(|axis| (*axis != "_").then(|| (*axis).into())).collect();
         self.options.mesh.get_or_insert_with(Mesh::default).shards.insert(argument.into(), axes);
+        self
+    }
+
+    /// Sets the lowest precision in which the devices may compute products and convolutions of `f32`. The default is
+    /// [`Precision::Highest`], which is `f32` throughout.
+    ///
+    /// ```
+    /// use mind_xla::{Precision, Program};
+    ///
+    /// let product = "mic@1\nS0 \"x\"\nT0 [f32;4,4]\nN1 input S0 T0\nN2 matmul N1 N1 T0\nO N2\n";
+    /// let program = Program::from_mic(product, &[])?;
+    /// assert!(program.stablehlo()?.text.contains("precision = [HIGHEST, HIGHEST]"));
+    /// let program = program.precision(Precision::Tf32);
+    /// assert!(program.stablehlo()?.text.contains("precision = [HIGH, HIGH]"));
+    /// # Ok::<(), mind_xla::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn precision(mut self, precision: Precision) -> Self {
+        self.options.precision = precision;
         self
     }
 

@@ -58,18 +58,35 @@ pub struct EngineOptions {
     #[arg(long = "dim", value_name = "NAME=EXTENT")]
     pub dims: Vec<String>,
     #[command(flatten)]
-    pub layout: LayoutOptions,
+    pub lowering: LoweringOptions,
 }
 
-/// Options for distributing a program over several devices.
+/// Options for lowering a program to StableHLO.
 #[derive(Clone, Debug, Default, Args)]
-pub struct LayoutOptions {
+pub struct LoweringOptions {
     /// For XLA, devices in a grid of named axes, such as d=4,m=2
     #[arg(long, value_name = "AXIS=COUNT", value_delimiter = ',')]
     pub mesh: Vec<String>,
     /// With --mesh, the axis that splits each dimension of an input, `_` for none, such as x=d,_
     #[arg(long = "shard", value_name = "INPUT=AXES", requires = "mesh")]
     pub shards: Vec<String>,
+    /// For XLA, the lowest precision of products and convolutions of f32 [default: highest]
+    #[arg(long, value_name = "NAME")]
+    pub precision: Option<PrecisionName>,
+}
+
+/// A precision of products and convolutions of `f32`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PrecisionName {
+    /// f32 throughout
+    #[value(alias = "float32")]
+    Highest,
+    /// Operands rounded to 11 bits where the device can, and accumulated in f32
+    #[value(alias = "tensorfloat32")]
+    Tf32,
+    /// Operands rounded to 8 bits where the device can, and accumulated in f32
+    #[value(alias = "bfloat16")]
+    Bf16,
 }
 
 /// Options for the PJRT plugin that runs programs on XLA.

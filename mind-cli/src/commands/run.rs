@@ -67,7 +67,7 @@ fn refuse_misplaced(arguments: &RunArguments) -> Outcome {
 
 /// Rejects options that the engine does not support.
 fn check_use(arguments: &RunArguments) -> Outcome {
-    let RunArguments { plugin, layout, .. } = arguments;
+    let RunArguments { plugin, lowering, .. } = arguments;
     let option = match arguments.on {
         Engine::Xla if arguments.check.is_some() => {
             return Err(Failure::with_help(
@@ -81,10 +81,14 @@ fn check_use(arguments: &RunArguments) -> Outcome {
         Engine::Xla => return Err(super::absent::failure("mind run --on xla", "xla")),
         Engine::Interpreter if plugin.plugin.is_some() => "--plugin",
         Engine::Interpreter if plugin.devices.is_some() => "--devices",
-        Engine::Interpreter if !layout.mesh.is_empty() => "--mesh",
+        Engine::Interpreter if !lowering.mesh.is_empty() => "--mesh",
+        Engine::Interpreter if lowering.precision.is_some() => "--precision",
         Engine::Interpreter => return Ok(()),
     };
-    Err(Failure::with_help(format!("{option} works only with --on xla"), "the interpreter has no devices"))
+    Err(Failure::with_help(
+        format!("{option} works only with --on xla"),
+        "the interpreter has no devices, and does not round operands",
+    ))
 }
 
 /// The results of the interpreter.
@@ -117,7 +121,7 @@ fn on_xla(
     let given = (&*arguments.values, &*inputs);
     let extents = interp::bind(&module, &inputs);
     let extents = extents.map_err(|error| failed(error, Spot::default(), &module, context, given))?;
-    xla::results(module, context, &inputs, &extents, (&arguments.plugin, &arguments.layout))
+    xla::results(module, context, &inputs, &extents, (&arguments.plugin, &arguments.lowering))
 }
 
 /// The failure of a run. `given` contains the texts and the values of the inputs.

@@ -6,12 +6,12 @@ use mind_core::{
     canon::canonicalise,
     diag::Code,
     dim::Symbol,
-    stablehlo::{self, Error, Mesh, Options},
+    stablehlo::{self, Error, Mesh, Options, Precision},
     verify::Verified,
 };
 
 use crate::{
-    args::{EngineOptions, LayoutOptions, OutputForm},
+    args::{EngineOptions, LoweringOptions, OutputForm, PrecisionName},
     dims,
     input::Context,
     report::{Failure, Mistake, Outcome, Spot},
@@ -23,20 +23,25 @@ use crate::{
 /// The errors of `--dim` and of [`stablehlo::print`].
 pub fn text(module: Verified, context: &Context, options: &EngineOptions) -> Outcome<String> {
     let extents = dims::parse_extents(&module, context, &options.dims)?;
-    let options = self::options(context, extents, &options.layout)?;
+    let options = self::options(context, extents, &options.lowering)?;
     stablehlo::print(&canonicalise(module), &options).map_err(|error| refused(&error, context))
 }
 
-/// The options for writing a program with these extents and this layout over devices.
+/// The options for writing a program with these extents.
 ///
 /// # Errors
 /// An invalid layout.
 pub fn options(
     context: &Context,
     extents: BTreeMap<Symbol, i64>,
-    layout: &LayoutOptions,
+    lowering: &LoweringOptions,
 ) -> Outcome<Options> {
-    Ok(Options { extents, updates: context.updates.clone(), mesh: mesh(context, layout)? })
+    let precision = match lowering.precision {
+        None | Some(PrecisionName::Highest) => Precision::Highest,
+        Some(PrecisionName::Tf32) => Precision::Tf32,
+        Some(PrecisionName::Bf16) => Precision::Bf16,
+    };
+    Ok(Options { extents, updates: context.updates.clone(), mesh: mesh(context, lowering)?, precision })
 }
 
 /// The failure that a program cannot be written as StableHLO.
@@ -59,17 +64,18 @@ pub fn check_use(form: OutputForm, options: &EngineOptions) -> Outcome {
     let option = match options {
         _ if form == OutputForm::StableHlo => return Ok(()),
         EngineOptions { dims, .. } if !dims.is_empty() => "--dim",
-        EngineOptions { layout, .. } if !layout.mesh.is_empty() => "--mesh",
+        EngineOptions { lowering, .. } if !lowering.mesh.is_empty() => "--mesh",
+        EngineOptions { lowering, .. } if lowering.precision.is_some() => "--precision",
         EngineOptions { .. } => return Ok(()),
     };
     Err(Failure::with_help(
         format!("{option} works only with --to stablehlo"),
-        "the other formats are independent of extents and devices",
+        "the other formats are independent of extents, devices and precision",
     ))
 }
 
 /// The devices of `--mesh`, and the splits of inputs by `--shard`.
-fn mesh(context: &Context, options: &LayoutOptions) -> Outcome<Option<Mesh>> {
+fn mesh(context: &Context, options: &LoweringOptions) -> Outcome<Option<Mesh>> {
     if options.mesh.is_empty() {
         return Ok(None);
     }

@@ -17,7 +17,7 @@ use mind_xla::{Client, ClientOption, Device, Error, Plugin, Program, VARIABLE, V
 
 use super::stablehlo;
 use crate::{
-    args::{LayoutOptions, PluginOptions, XlaArguments, XlaCommand, XlaDevicesArguments},
+    args::{LoweringOptions, PluginOptions, XlaArguments, XlaCommand, XlaDevicesArguments},
     input::Context,
     numbers::grouped,
     output,
@@ -38,12 +38,12 @@ pub fn results(
     context: &Context,
     inputs: &[Array],
     extents: &Bindings,
-    options: (&PluginOptions, &LayoutOptions),
+    options: (&PluginOptions, &LoweringOptions),
 ) -> Outcome<Vec<Array>> {
-    let (plugin, layout) = options;
+    let (plugin, lowering) = options;
     let path = path(plugin).map_err(|error| failure(error, Some(context)))?;
     let extents = extents.iter().filter_map(|(symbol, dim)| Some((symbol.clone(), dim.as_literal()?)));
-    let options = stablehlo::options(context, extents.collect(), layout)?;
+    let options = stablehlo::options(context, extents.collect(), lowering)?;
     let names: Vec<_> = module.inputs().map(|(name, _)| name.to_string()).collect();
     let program = Program::new(canonicalise(module), options);
     // Errors in the program are reported before a plugin is loaded.

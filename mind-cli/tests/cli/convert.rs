@@ -195,6 +195,28 @@ fn stablehlo_is_laid_out_over_a_mesh_that_fits() {
     }
 }
 
+#[test]
+fn stablehlo_has_the_precision_that_is_named() {
+    let folder = Folder::new().with("step.mind", STEP);
+    let convert = |rest: &str| folder.mind(&format!("convert step.mind --to {rest}"));
+    let exact = convert("stablehlo --dim N=8").fine();
+    assert!(exact.contains("precision = [HIGHEST, HIGHEST]"), "{exact}");
+    for (names, attribute) in [
+        (["highest", "float32"], "precision = [HIGHEST, HIGHEST] : "),
+        (["tf32", "tensorfloat32"], "precision = [HIGH, HIGH] : "),
+        (["bf16", "bfloat16"], "precision = [DEFAULT, DEFAULT], algorithm = <lhs_precision_type = bf16, "),
+    ] {
+        let texts = names.map(|name| convert(&format!("stablehlo --dim N=8 --precision {name}")).fine());
+        assert_eq!(texts[0].matches(attribute).count(), exact.matches("dot_general").count(), "{}", texts[0]);
+        assert_eq!(texts[0], texts[1]);
+    }
+    let said = convert("stablehlo --dim N=8 --precision high").misuse();
+    assert!(said.contains("invalid value 'high' for '--precision <NAME>'"), "{said}");
+    assert!(said.contains("[possible values: highest, tf32, bf16]"), "{said}");
+    let said = convert("mic --precision tf32").misuse();
+    assert!(said.contains("--precision works only with --to stablehlo"), "{said}");
+}
+
 /// A text beyond the limits of the reader is not written. JSON that is too long with one line per item is written on
 /// one line.
 #[test]

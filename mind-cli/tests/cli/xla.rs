@@ -82,6 +82,7 @@ fn what_is_for_xla_is_refused_elsewhere() {
         ("--plugin none.so", "--plugin works only with --on xla"),
         ("--devices 2", "--devices works only with --on xla"),
         ("--mesh d=2", "--mesh works only with --on xla"),
+        ("--precision tf32", "--precision works only with --on xla"),
         ("--on xla --check nan", "--check works only with the interpreter"),
         ("--on xla --devices 0", "invalid value '0' for '--devices <COUNT>'"),
         ("--on xla --shard x=d", "--mesh <AXIS=COUNT>"),
@@ -221,6 +222,12 @@ fn several_devices_give_the_results_of_one() {
             assert!(near, "{mesh}: {several:?}, needed {one:?}");
         }
     }
+    plugin.mind(&folder, &format!("{run} rounded --on xla --precision bf16")).fine();
+    let near = elements(&outputs(&folder, "rounded", 2)[1])
+        .into_iter()
+        .zip(elements(&outputs(&folder, "one", 2)[1]))
+        .all(|(a, b)| (a - b).abs() <= 0.1 * b.abs().max(1.0));
+    assert!(near, "a lower precision gives near results");
     let few = format!("{run} none --on xla --devices 2 --mesh d=8 --shard x=d,_");
     let said = plugin.mind(&folder, &few).mistakes();
     let expected = "mind: error[E6002]: the program is for 8 devices, and the client has 2\n --> step.mind\n  = help: \

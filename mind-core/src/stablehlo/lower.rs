@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, mem, sync::Arc};
 
 use super::{
-    Described, Error, Mesh, Options, ProgramArgument, ShardedType, elements, mesh, ordering, quoted_text,
-    reductions, rows,
+    Described, Error, Mesh, Options, Precision, ProgramArgument, ShardedType, elements, mesh, ordering,
+    quoted_text, reductions, rows,
     tensor::{self, Tensor, list, number},
     window,
     writer::{SsaValue, Writer},
@@ -35,7 +35,9 @@ pub(super) fn module(module: &Canonical, bindings: &Bindings, options: &Options)
     mesh.map_or(Ok(()), |mesh| mesh.check(module, &inputs))?;
     let writer = Writer::new(inputs.clone());
     let given = (0..inputs.len()).map(|input| writer.argument(input)).collect();
-    let mut lowering = ModuleLowering { extents, writer, values: Vec::new(), further: BTreeMap::new() };
+    let precision = options.precision;
+    let mut lowering =
+        ModuleLowering { extents, precision, writer, values: Vec::new(), further: BTreeMap::new() };
     let outputs = lowering.module(module, given);
     let arguments = arguments(module, inputs, options);
     let results = outputs.iter().enumerate().map(|(position, output)| {
@@ -121,6 +123,7 @@ impl SymbolExtents<'_> {
 /// The state of the lowering of a module.
 struct ModuleLowering<'a> {
     extents: SymbolExtents<'a>,
+    precision: Precision,
     writer: Writer,
     /// The first result of each instruction.
     values: Vec<SsaValue>,
@@ -193,7 +196,9 @@ impl ModuleLowering<'_> {
             }
             Op::Product(Product::Dot) => self.dot(operands[0], operands[1], to),
             Op::Product(Product::MatMul) => self.matmul(operands[0], operands[1], to),
-            Op::Window(window) => window::lower(&mut self.writer, window, [operands[0], operands[1]], to),
+            Op::Window(window) => {
+                window::lower(&mut self.writer, window, [operands[0], operands[1]], to, self.precision)
+            }
             Op::Effect(Effect::Inspect { .. }) => operands[0],
             Op::Own(Own::External(_)) => unreachable!("a module that calls Rust functions is refused"),
             Op::Own(Own::Nesting(Nesting::Result { position: at })) => {
@@ -447,8 +452,11 @@ impl ModuleLowering<'_> {
         let batching =
             if batch == 0 { String::new() } else { format!("batching_dims = {batching} x {batching}, ") };
         let [lhs, rhs] = axes;
-        let between =
-            format_args!(", {batching}contracting_dims = [{lhs}] x [{rhs}], precision = [HIGHEST, HIGHEST]");
+        let dtype = self.writer.tensor(operands[0]).dtype;
+        let (precision, algorithm) = (self.precision.of_operand(dtype), self.precision.algorithm(dtype));
+        let between = format_args!(
+            ", {batching}contracting_dims = [{lhs}] x [{rhs}], precision = [{precision}, {precision}]{algorithm}"
+        );
         self.writer.operation("stablehlo.dot_general", &operands, between, to)
     }
 }

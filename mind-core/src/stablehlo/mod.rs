@@ -7,7 +7,8 @@
 //! # What the text promises
 //!
 //! - **Extents** are numbers, since XLA's CPU backend refuses symbols. Each symbol of the module needs an extent.
-//! - **Precision** of products and convolutions is `HIGHEST`, so that no engine rounds their operands.
+//! - **Precision** of products and convolutions is `HIGHEST`, so that no engine rounds their operands, unless the
+//!   options name a lower [`Precision`].
 //! - **Updates** are donated: an input that an output [updates](Update) has `tf.aliasing_output`, and an engine that
 //!   knows the attribute reuses its memory.
 //! - **Layouts** over several devices use Shardy's dialect `sdy`, and are written only if a [`Mesh`] is given. The
@@ -51,6 +52,7 @@ mod extents;
 mod lower;
 mod mesh;
 mod ordering;
+mod precision;
 mod reductions;
 mod rows;
 mod tensor;
@@ -58,6 +60,7 @@ mod window;
 mod writer;
 
 pub use mesh::Mesh;
+pub use precision::Precision;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -84,6 +87,8 @@ pub struct Options {
     pub updates: Vec<Update>,
     /// The layout of inputs over devices, if there are several.
     pub mesh: Option<Mesh>,
+    /// The precision of products and convolutions of `f32`.
+    pub precision: Precision,
 }
 
 /// The reason why a module cannot be written.

@@ -1,6 +1,7 @@
 //! Convolutions and their derivatives: each is a convolution.
 
 use super::{
+    Precision,
     tensor::{Tensor, list},
     writer::{SsaValue, Writer},
 };
@@ -18,7 +19,13 @@ struct HloWindow {
 }
 
 /// Lowers a convolution or a derivative of one.
-pub(super) fn lower(writer: &mut Writer, window: &Window, operands: [SsaValue; 2], to: Tensor) -> SsaValue {
+pub(super) fn lower(
+    writer: &mut Writer,
+    window: &Window,
+    operands: [SsaValue; 2],
+    to: Tensor,
+    precision: Precision,
+) -> SsaValue {
     let [lhs, rhs] = operands;
     let shape = |value| writer.tensor(value).shape.clone();
     let (form, rhs) = match window {
@@ -61,13 +68,14 @@ pub(super) fn lower(writer: &mut Writer, window: &Window, operands: [SsaValue; 2
         }
     };
     let (names, types) = (writer.names(&[lhs, rhs]), writer.types(&[lhs, rhs], &to));
+    let precision = precision.of_operand(to.dtype);
     let HloWindow { axes, stride, padding, dilation: [lhs_dilation, rhs_dilation] } = form;
     writer.line(
         to,
         format_args!(
             "stablehlo.convolution({names}) dim_numbers = {axes}, window = {{stride = {}, pad = {}, lhs_dilate = {}, \
              rhs_dilate = {}}} {{batch_group_count = 1 : i64, feature_group_count = 1 : i64, precision_config = \
-             [#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]}} : {types}",
+             [#stablehlo<precision {precision}>, #stablehlo<precision {precision}>]}} : {types}",
             list(stride),
             list(padding.map(list)),
             list(lhs_dilation),

@@ -13,7 +13,7 @@ use mind_core::{
     map::Map,
     ops::Profile,
     plan::Update,
-    stablehlo::{Mesh, Options, described, print},
+    stablehlo::{Mesh, Options, Precision, described, print},
     surface::{lex, lower, lower::Function, parse},
     testing::random_module,
     ty::{DType, Shape, Type},
@@ -49,6 +49,7 @@ fn what_a_text_takes_and_gives_is_told_beside_it() {
         extents: [("N".into(), 4)].into(),
         updates: vec![Update { output: 1, input: 1 }],
         mesh: Some(Mesh { axes: axes.clone(), shards }),
+        ..Options::default()
     };
     let described = described(&module, &options).expect("it is lowered");
     assert_eq!(described.text, print(&module, &options).expect("it is lowered"));
@@ -67,6 +68,53 @@ fn what_a_text_takes_and_gives_is_told_beside_it() {
     let results =
         format!("-> (tensor<4xf32> {{sdy.sharding = {whole}}}, tensor<2xf32> {{sdy.sharding = {whole}}}) {{");
     assert!(described.text.contains(&results), "{}", described.text);
+}
+
+/// Products in loops and in gradients have the precision too.
+#[test]
+fn products_and_convolutions_of_f32_have_the_precision_of_the_options() {
+    let module =
+        |program| canonical(functions(program)[0].program.as_ref().expect("it is right").module.clone());
+    let product = module(
+        "fn f(x: f32[2, 3, 4], y: f32[2, 4, 5], z: f64[3, 3]) -> (f32[2, 3, 5], f64[3, 3]) { (x @ y, z @ z) }",
+    );
+    let inside =
+        module("fn f(x: f32[4, 4], s: f32[4], t: f32[9]) -> f32[4] { fold s = s for u in t { x @ s * u } }");
+    let convolutions = module(
+        "fn conv(x: f32[1, 8, 8, 3], w: f32[3, 3, 3, 4]) -> f32 { sum(conv2d(x, w)) }
+        fn f(x: f32[1, 8, 8, 3], w: f32[3, 3, 3, 4]) -> (f32[1, 8, 8, 3], f32[3, 3, 3, 4]) { grad(conv, wrt = (x, w))(x, w) }",
+    );
+    for (precision, name, algorithms) in
+        [(Precision::Highest, "HIGHEST", 0), (Precision::Tf32, "HIGH", 0), (Precision::Bf16, "DEFAULT", 1)]
+    {
+        let text =
+            |module| print(module, &Options { precision, ..Options::default() }).expect("it is lowered");
+        let products = format!("precision = [{name}, {name}]");
+        for module in [&product, &inside] {
+            let text = text(module);
+            let lines: Vec<_> = text.lines().filter(|line| line.contains("dot_general")).collect();
+            let of_f32 = |line: &&&str| !line.contains("f64");
+            assert!(lines.iter().filter(of_f32).all(|line| line.contains(&products)), "{text}");
+            assert_eq!(lines.iter().filter(of_f32).count(), 1, "{text}");
+            assert!(
+                lines.iter().filter(|line| !of_f32(line)).all(|line| line.contains("[HIGHEST, HIGHEST] :"))
+            );
+            assert_eq!(
+                text.matches("algorithm = <lhs_precision_type = bf16, ").count(),
+                algorithms,
+                "{text}"
+            );
+        }
+        let text = text(&convolutions);
+        let attribute =
+            format!("precision_config = [#stablehlo<precision {name}>, #stablehlo<precision {name}>]");
+        assert_eq!(
+            text.matches(&attribute).count(),
+            text.matches("stablehlo.convolution(").count(),
+            "{text}"
+        );
+        assert!(text.contains(&attribute) && !text.contains("algorithm"), "{text}");
+    }
 }
 
 fn texts(program: &str) -> String {

@@ -2,7 +2,7 @@
 //! each test prints `NOT RUN`.
 
 use mind::{Const, Parameters, Tensor, Xoshiro256, mind};
-use mind_xla::{Client, ClientOption, OnDevices, Plugin, Program, VARIABLE};
+use mind_xla::{Client, ClientOption, OnDevices, Plugin, Precision, Program, VARIABLE};
 
 mind! {
     #[derive(Clone)]
@@ -35,6 +35,8 @@ mind! {
     }
 
     fn peaks<N>(x: f32[N, 2]) -> (f32, f32[2], f32[N]) { (max(x), min(x, axis = 0), max(x, axis = 1)) }
+
+    fn product(a: f32[24, 24], b: f32[24, 24]) -> f32[24, 24] { a @ b }
 
     fn above(x: f32[4], least: f32) -> bool[4] { x > least }
 }
@@ -101,6 +103,27 @@ fn steps_over_devices_are_those_of_this_process() {
             let (Some(found), Some(expected)) = pair else { panic!("all are f32") };
             assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-5), "{found:?}\n{expected:?}");
         }
+    }
+}
+
+#[test]
+fn each_precision_keeps_its_bound() {
+    let Some(client) = client(1) else { return };
+    let [a, b]: [Tensor![f32; 24, 24]; 2] = [0.37, 0.61]
+        .map(|step: f32| Tensor::from_fn_with((Const, Const), |[i, j]| ((24 * i + j) as f32 * step).sin()));
+    let exact = product(&a, &b);
+    for (precision, rounding) in [
+        (Precision::Highest, 1e-6),
+        (Precision::Tf32, 2.0_f32.powi(-10)),
+        (Precision::Bf16, 2.0_f32.powi(-7)),
+    ] {
+        let program = program(product::MIC, &[]).precision(precision);
+        let executable = client.compile(&program).expect("the program compiles");
+        let results = executable.call().pass("a", &a).pass("b", &b).run().expect("it runs");
+        let found = results[0].to_vec::<f32>().expect("f32");
+        // Both operands are rounded, and the sum of the magnitudes of 24 products is at most 24.
+        let bound = 24.0 * rounding;
+        assert!(found.iter().zip(exact.as_slice()).all(|(a, b)| (a - b).abs() <= bound), "{precision:?}");
     }
 }
 
