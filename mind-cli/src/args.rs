@@ -283,7 +283,8 @@ With `--on xla` a PJRT plugin compiles and runs the program, in the form that
 Errors that stop a program here do not stop it there: an index out of range is clamped, and an
 integer divided by 0 gives an arbitrary number. `inspect` shows nothing. The plugin is a shared
 library, named by --plugin or by the variable MIND_PJRT_PLUGIN; `mind xla --help` says where to
-get one.
+get one. Compiling takes longer than most runs; --cache keeps compiled programs in a folder, of
+which only the user may have rights, and at most 1 GiB of them.
 
 Examples:
   mind run loss.mic --input x=x.npy --input y=y.npy --input rate=0.1
@@ -292,7 +293,8 @@ Examples:
   mind run net.mic --input x=x.npy --check nan             E6010 where a result is NaN
   mind run net.mic --input x=x.npy --memory 4G             E6004 if it takes more
   mind run net.mic --input x=x.npy --on xla --plugin xla_cpu_pjrt.so
-  mind run net.mic --input x=x.npy --on xla --devices 8 --mesh d=8 --shard x=d,_")]
+  mind run net.mic --input x=x.npy --on xla --devices 8 --mesh d=8 --shard x=d,_
+  mind run net.mic --input x=x.npy --on xla --cache ~/.cache/mind")]
 pub struct RunArguments {
     #[command(flatten)]
     pub input: Input,
@@ -318,6 +320,8 @@ pub struct RunArguments {
     pub plugin: PluginOptions,
     #[command(flatten)]
     pub lowering: LoweringOptions,
+    #[command(flatten)]
+    pub compile: CompileOptions,
     #[command(flatten)]
     pub memory: Memory,
 }

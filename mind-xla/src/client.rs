@@ -4,6 +4,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::cache::Cache;
 use crate::device::{ClientOption, Device};
 use crate::error::{Error, Failure, UNIMPLEMENTED};
 use crate::executable::Executable;
@@ -13,12 +14,23 @@ use crate::program::Program;
 /// The devices of a plugin that this process can use. A client compiles programs for them.
 ///
 /// A client cannot be sent to another thread. Its executables and tensors keep it alive.
-pub struct Client(Rc<ffi::Client>);
+pub struct Client {
+    inner: Rc<ffi::Client>,
+    cache: Option<Cache>,
+}
 
 impl Client {
     pub(crate) fn new(table: &Arc<Table>, options: &[(&str, ClientOption)]) -> Result<Self, Error> {
         let client = ffi::Client::new(table, options).map_err(Failure::during("make a client"))?;
-        Ok(Self(Rc::new(client)))
+        Ok(Self { inner: Rc::new(client), cache: None })
+    }
+
+    /// Keeps compiled programs in a folder, so that they are compiled only once. Without this, every
+    /// [`compile`](Self::compile) compiles.
+    #[must_use]
+    pub fn cache(mut self, cache: Cache) -> Self {
+        self.cache = Some(cache);
+        self
     }
 
     /// The plugin's name for its kind of devices, such as `cpu` or `cuda`.
@@ -38,13 +50,13 @@ impl Client {
     }
 
     fn platform_texts(&self) -> Result<[String; 2], Error> {
-        self.0.platform().map_err(Failure::during("tell its platform"))
+        self.inner.platform().map_err(Failure::during("tell its platform"))
     }
 
     /// The number of devices that this process can use.
     #[must_use]
     pub fn device_count(&self) -> usize {
-        self.0.device_count()
+        self.inner.device_count()
     }
 
     /// The devices that this process can use, in the order in which programs are split over them.
@@ -65,9 +77,9 @@ impl Client {
             return Err(Error::NoDevice { device, found });
         }
         let fault = || Failure::during(format!("describe device {device}"));
-        let (id, [kind, description]) = self.0.device(device).map_err(fault())?;
-        let memories = if_implemented(self.0.memories(device)).map_err(fault())?.unwrap_or_default();
-        let stats = if_implemented(self.0.memory_stats(device)).map_err(fault())?;
+        let (id, [kind, description]) = self.inner.device(device).map_err(fault())?;
+        let memories = if_implemented(self.inner.memories(device)).map_err(fault())?.unwrap_or_default();
+        let stats = if_implemented(self.inner.memory_stats(device)).map_err(fault())?;
         Ok(Device { id, kind, description, memories, stats })
     }
 
@@ -78,7 +90,7 @@ impl Client {
     /// If the program cannot be lowered for its extents and mesh, the client has too few devices, or the plugin rejects
     /// the text.
     pub fn compile(&self, program: &Program) -> Result<Executable, Error> {
-        Executable::new(&self.0, program)
+        Executable::new(&self.inner, self.cache.as_ref(), program)
     }
 }
 

@@ -9,8 +9,8 @@ pub const VARIABLE: &str = "MIND_PJRT_PLUGIN";
 
 /// An error of this crate.
 ///
-/// An operation that fails changes nothing, with one exception: a failed [`Call::run`](crate::Call::run) may lose the
-/// tensors that it updates.
+/// An operation that fails changes nothing, with one exception: a program that fails may lose the tensors that it
+/// updates.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The environment variable names no plugin.
@@ -50,6 +50,14 @@ pub enum Error {
         version: (i32, i32),
         /// The function that the plugin lacks.
         function: String,
+    },
+    /// A folder cannot hold compiled programs.
+    #[error("{} cannot hold compiled programs: {reason}", folder.display())]
+    Cache {
+        /// The folder that was given.
+        folder: PathBuf,
+        /// The reason.
+        reason: String,
     },
     /// The plugin reported an error.
     #[error("the plugin failed to {doing}{}: {text}", named(*code))]
@@ -107,6 +115,7 @@ impl Error {
             | Self::NoPlugin { .. }
             | Self::Version { .. }
             | Self::Lacks { .. }
+            | Self::Cache { .. }
             | Self::Plugin { .. }
             | Self::Module(_)
             | Self::Devices { .. }
@@ -118,7 +127,7 @@ impl Error {
 }
 
 /// An error that a plugin reported.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Failure {
     pub code: i32,
     pub text: String,

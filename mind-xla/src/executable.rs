@@ -7,6 +7,7 @@ use std::rc::Rc;
 use mind_core::stablehlo::{Described, ProgramArgument, ShardedType};
 use mind_rt::{Element, Elements, Parameters};
 
+use crate::cache::{Cache, Cached, Key};
 use crate::error::{Error, Failure};
 use crate::ffi::{self, Buffer};
 use crate::layout::Layout;
@@ -19,6 +20,7 @@ use crate::tensor::{DeviceTensor, Values, shown};
 pub struct Executable {
     client: Rc<ffi::Client>,
     executable: ffi::Executable,
+    cached: Cached,
     described: Described,
     arguments: Vec<Layout>,
     results: Vec<Layout>,
@@ -27,7 +29,11 @@ pub struct Executable {
 }
 
 impl Executable {
-    pub(crate) fn new(client: &Rc<ffi::Client>, program: &Program) -> Result<Self, Error> {
+    pub(crate) fn new(
+        client: &Rc<ffi::Client>,
+        cache: Option<&Cache>,
+        program: &Program,
+    ) -> Result<Self, Error> {
         let described = program.stablehlo()?;
         let needed = described.axes.iter().map(|(_, devices)| *devices).product();
         let found = client.device_count();
@@ -35,19 +41,18 @@ impl Executable {
         let devices = devices.ok_or(Error::Devices { needed, found })?;
         let ids: Result<Vec<_>, _> = (0..devices).map(|device| Ok(client.device(device)?.0)).collect();
         let ids = ids.map_err(Failure::during("describe its devices"))?;
-        let executable = client.compile(&described.text, &compile_options(&ids));
-        let executable = executable.map_err(Failure::during("compile the program"))?;
-        if executable.results() != described.results.len() {
-            let (found, needed) = (executable.results(), described.results.len());
-            let text = format!("it has {found} results, needed {needed}");
-            return Err(Failure::during("compile the program")(Failure { code: 0, text }));
-        }
+        let options = compile_options(&ids, &program.flags);
+        let compiled = match cache {
+            None => compile(client, &described, &options).map(|executable| (executable, Cached::Off)),
+            Some(cache) => compile_once(client, cache, &described, devices, &options),
+        };
+        let (executable, cached) = compiled.map_err(Failure::during("compile the program"))?;
         let layout = |placed: &ShardedType| Layout::new(placed, &described);
         let arguments = described.arguments.iter().map(|argument| layout(&argument.placed)).collect();
         let results = described.results.iter().map(layout).collect();
         let positions = described.arguments.iter().enumerate();
         let positions = positions.map(|(position, argument)| (argument.name.to_string(), position)).collect();
-        Ok(Self { client: client.clone(), executable, described, arguments, results, positions })
+        Ok(Self { client: client.clone(), executable, cached, described, arguments, results, positions })
     }
 
     /// The arguments in order, each with its split over the devices.
@@ -60,6 +65,12 @@ impl Executable {
     #[must_use]
     pub fn results(&self) -> &[ShardedType] {
         &self.described.results
+    }
+
+    /// What the [cache](crate::Client::cache) of the client did for the program.
+    #[must_use]
+    pub const fn cached(&self) -> &Cached {
+        &self.cached
     }
 
     /// The StableHLO text that was compiled.
@@ -118,6 +129,43 @@ impl Executable {
         let name = &self.described.arguments[position].name;
         DeviceTensor::put(&self.client, &self.arguments[position], elements, name)
     }
+}
+
+/// Compiles a text, and checks that it has as many results as the text.
+fn compile(
+    client: &Rc<ffi::Client>,
+    described: &Described,
+    options: &[u8],
+) -> Result<ffi::Executable, Failure> {
+    let executable = client.compile(&described.text, options)?;
+    let (found, needed) = (executable.results(), described.results.len());
+    if found == needed {
+        return Ok(executable);
+    }
+    Err(Failure { code: 0, text: format!("it has {found} results, needed {needed}") })
+}
+
+/// Loads a program from the cache, or else compiles and stores it.
+fn compile_once(
+    client: &Rc<ffi::Client>,
+    cache: &Cache,
+    described: &Described,
+    devices: usize,
+    options: &[u8],
+) -> Result<(ffi::Executable, Cached), Failure> {
+    let key = Key::new(client, devices, &described.text, options)?;
+    let loaded = cache.find(key).and_then(|program| client.load(&program).ok());
+    // A program that the plugin refuses, or takes for another one, is compiled again and replaced.
+    if let Some(executable) = loaded.filter(|loaded| loaded.results() == described.results.len()) {
+        return Ok((executable, Cached::Found));
+    }
+    let executable = compile(client, described, options)?;
+    let serialized = executable
+        .serialize()
+        .map_err(|Failure { text, .. }| format!("the plugin cannot write compiled programs: {text}"));
+    let stored = serialized.and_then(|program| cache.store(key, &program));
+    let cached = stored.map_or_else(Cached::NotStored, |()| Cached::Stored);
+    Ok((executable, cached))
 }
 
 impl fmt::Debug for Executable {

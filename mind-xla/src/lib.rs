@@ -19,6 +19,7 @@
 //!   [lost](DeviceTensor::is_there) because the plugin had already taken its memory.
 //! - **Memory**: a program reuses the memory of the tensors that it updates. They stay on the devices between calls.
 //!   Tensors on devices keep their client alive.
+//! - **Compiling once**: a [`Cache`] keeps compiled programs in a folder that belongs to the user alone.
 //! - **Splitting**: the program sets how its arguments are split over the devices. A result that updates an argument is
 //!   split like this argument. Every device has a full copy of each other result. Each part of a tensor is copied to
 //!   its device, and reading a tensor joins the parts.
@@ -30,6 +31,7 @@
 //! [`mind_core::stablehlo`] lists how results of XLA differ from results of `mind-dsl`.
 #![deny(unsafe_code)]
 
+mod cache;
 mod client;
 mod device;
 mod error;
@@ -40,8 +42,10 @@ mod options;
 mod parameters;
 mod plugin;
 mod program;
+mod sha256;
 mod tensor;
 
+pub use cache::{Cache, Cached};
 pub use client::Client;
 pub use device::{ClientOption, Device, Memory, MemoryStats};
 pub use error::{Error, VARIABLE};

@@ -1,7 +1,10 @@
 //! The options of compilation: the message `CompileOptionsProto` of XLA's `compile_options.proto`.
 
-/// The encoded message for a program that is split over the devices with these numbers.
-pub fn compile_options(devices: &[i32]) -> Vec<u8> {
+use std::collections::BTreeMap;
+
+/// The encoded message for a program that is split over the devices with these numbers. `flags` are XLA's options by
+/// name.
+pub fn compile_options(devices: &[i32], flags: &BTreeMap<String, String>) -> Vec<u8> {
     let count = devices.len() as u64;
     let is_split = u64::from(devices.len() > 1);
     let mut assignment = Vec::new();
@@ -22,6 +25,13 @@ pub fn compile_options(devices: &[i32]) -> Vec<u8> {
     integer(&mut build, 19, is_split);
     let mut options = Vec::new();
     message(&mut options, 3, &build);
+    for (name, value) in flags {
+        let (mut text, mut entry) = (Vec::new(), Vec::new());
+        message(&mut text, 1, value.as_bytes());
+        message(&mut entry, 1, name.as_bytes());
+        message(&mut entry, 2, &text);
+        message(&mut options, 7, &entry);
+    }
     options
 }
 
@@ -54,7 +64,13 @@ mod tests {
     fn one_device_is_not_split() {
         let expected =
             [0x1a, 19, 0x20, 1, 0x28, 1, 0x30, 0, 0x4a, 8, 8, 1, 0x10, 1, 0x1a, 2, 8, 0, 0x98, 1, 0];
-        assert_eq!(compile_options(&[0]), expected);
+        assert_eq!(compile_options(&[0], &BTreeMap::new()), expected);
+        // The end of the message that JAX writes for this option.
+        let flags = [("xla_gpu_autotune_level".to_owned(), "0".to_owned())].into();
+        let options = compile_options(&[0], &flags);
+        let entry =
+            [&[0x3a, 29, 0x0a, 22][..], b"xla_gpu_autotune_level", &[0x12, 3, 0x0a, 1, b'0']].concat();
+        assert_eq!(options, [&expected[..], &entry].concat());
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The input of compilation: a module, the extents of its symbols, and its split over devices.
 
+use std::collections::BTreeMap;
+
 use mind_core::{
     canon::{Canonical, canonicalise},
     diag::Diags,
@@ -26,6 +28,8 @@ use crate::error::Error;
 pub struct Program {
     module: Canonical,
     options: Options,
+    /// XLA's options by name.
+    pub(crate) flags: BTreeMap<String, String>,
 }
 
 impl Program {
@@ -61,7 +65,7 @@ impl Program {
     /// Creates the program of a parsed module, with these options.
     #[must_use]
     pub const fn new(module: Canonical, options: Options) -> Self {
-        Self { module, options }
+        Self { module, options, flags: BTreeMap::new() }
     }
 
     /// Sets the extent of a symbol. Each symbol of the function needs an extent.
@@ -103,6 +107,23 @@ impl Program {
     #[must_use]
     pub const fn precision(mut self, precision: Precision) -> Self {
         self.options.precision = precision;
+        self
+    }
+
+    /// Sets an option of XLA's compiler by name, such as `xla_gpu_autotune_level`. The plugin reads the text by the
+    /// option's type, and compiling fails if it has no such option. Boolean options are `True` or `False`.
+    ///
+    /// ```
+    /// use mind_xla::Program;
+    ///
+    /// let double = "mic@1\nS0 \"x\"\nT0 [f32;3]\nN1 input S0 T0\nN2 add N1 N1 T0\nO N2\n";
+    /// let program = Program::from_mic(double, &[])?.xla_option("xla_backend_optimization_level", "0");
+    /// # let _ = program;
+    /// # Ok::<(), mind_xla::Error>(())
+    /// ```
+    #[must_use]
+    pub fn xla_option(mut self, name: &str, value: &str) -> Self {
+        self.flags.insert(name.into(), value.into());
         self
     }
 

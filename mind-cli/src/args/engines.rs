@@ -89,6 +89,17 @@ pub enum PrecisionName {
     Bf16,
 }
 
+/// Options for compiling a program by a PJRT plugin.
+#[derive(Clone, Debug, Default, Args)]
+pub struct CompileOptions {
+    /// For XLA, a folder that keeps compiled programs, so that each is compiled once; created if needed
+    #[arg(long, value_name = "DIR")]
+    pub cache: Option<PathBuf>,
+    /// For XLA, an option of its compiler, such as xla_gpu_autotune_level=0
+    #[arg(long = "xla-option", value_name = "NAME=VALUE")]
+    pub xla_options: Vec<String>,
+}
+
 /// Options for the PJRT plugin that runs programs on XLA.
 #[derive(Clone, Debug, Default, Args)]
 pub struct PluginOptions {

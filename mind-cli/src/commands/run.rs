@@ -67,7 +67,7 @@ fn refuse_misplaced(arguments: &RunArguments) -> Outcome {
 
 /// Rejects options that the engine does not support.
 fn check_use(arguments: &RunArguments) -> Outcome {
-    let RunArguments { plugin, lowering, .. } = arguments;
+    let RunArguments { plugin, lowering, compile, .. } = arguments;
     let option = match arguments.on {
         Engine::Xla if arguments.check.is_some() => {
             return Err(Failure::with_help(
@@ -82,12 +82,14 @@ fn check_use(arguments: &RunArguments) -> Outcome {
         Engine::Interpreter if plugin.plugin.is_some() => "--plugin",
         Engine::Interpreter if plugin.devices.is_some() => "--devices",
         Engine::Interpreter if !lowering.mesh.is_empty() => "--mesh",
+        Engine::Interpreter if compile.cache.is_some() => "--cache",
+        Engine::Interpreter if !compile.xla_options.is_empty() => "--xla-option",
         Engine::Interpreter if lowering.precision.is_some() => "--precision",
         Engine::Interpreter => return Ok(()),
     };
     Err(Failure::with_help(
         format!("{option} works only with --on xla"),
-        "the interpreter has no devices, and does not round operands",
+        "the interpreter has no devices and compiles nothing",
     ))
 }
 
@@ -121,7 +123,7 @@ fn on_xla(
     let given = (&*arguments.values, &*inputs);
     let extents = interp::bind(&module, &inputs);
     let extents = extents.map_err(|error| failed(error, Spot::default(), &module, context, given))?;
-    xla::results(module, context, &inputs, &extents, (&arguments.plugin, &arguments.lowering))
+    xla::results(module, context, &inputs, &extents, arguments)
 }
 
 /// The failure of a run. `given` contains the texts and the values of the inputs.

@@ -2,6 +2,7 @@
 
 use std::{
     env,
+    io::{self, Write as _},
     path::{self, PathBuf},
 };
 
@@ -13,11 +14,11 @@ use mind_core::{
     verify::Verified,
 };
 use mind_shape::{element_types, match_elements};
-use mind_xla::{Client, ClientOption, Device, Error, Plugin, Program, VARIABLE, Values};
+use mind_xla::{Cache, Cached, Client, ClientOption, Device, Error, Plugin, Program, VARIABLE, Values};
 
 use super::stablehlo;
 use crate::{
-    args::{LoweringOptions, PluginOptions, XlaArguments, XlaCommand, XlaDevicesArguments},
+    args::{PluginOptions, RunArguments, XlaArguments, XlaCommand, XlaDevicesArguments},
     input::Context,
     numbers::grouped,
     output,
@@ -38,18 +39,34 @@ pub fn results(
     context: &Context,
     inputs: &[Array],
     extents: &Bindings,
-    options: (&PluginOptions, &LoweringOptions),
+    arguments: &RunArguments,
 ) -> Outcome<Vec<Array>> {
-    let (plugin, lowering) = options;
+    let RunArguments { plugin, lowering, compile, .. } = arguments;
     let path = path(plugin).map_err(|error| failure(error, Some(context)))?;
     let extents = extents.iter().filter_map(|(symbol, dim)| Some((symbol.clone(), dim.as_literal()?)));
     let options = stablehlo::options(context, extents.collect(), lowering)?;
     let names: Vec<_> = module.inputs().map(|(name, _)| name.to_string()).collect();
-    let program = Program::new(canonicalise(module), options);
+    let mut program = Program::new(canonicalise(module), options);
+    for text in &compile.xla_options {
+        let Some((name, value)) = text.split_once('=') else {
+            let help = "write --xla-option xla_gpu_autotune_level=0";
+            return Err(Failure::with_help(format!("--xla-option {text} has no value"), help));
+        };
+        program = program.xla_option(name.trim(), value.trim());
+    }
     // Errors in the program are reported before a plugin is loaded.
     let ran = program.stablehlo().and_then(|_| {
+        let cache = compile.cache.as_ref().map(Cache::open).transpose()?;
         let client = client(&Plugin::load(path)?, plugin)?;
+        let client = match cache {
+            Some(cache) => client.cache(cache),
+            None => client,
+        };
         let executable = client.compile(&program)?;
+        if let Cached::NotStored(reason) = executable.cached() {
+            // If standard error is closed, the warning cannot be shown anywhere.
+            _ = writeln!(io::stderr(), "warning: the compiled program is not kept: {}", printable(reason));
+        }
         let mut call = executable.call();
         for (name, value) in names.iter().zip(inputs) {
             call = call.elements(name, &value.shape, borrowed(&value.elements));
@@ -112,6 +129,7 @@ fn failure(error: Error, context: Option<&Context>) -> Failure {
         Error::Devices { needed, .. } => {
             unavailable(&format!("--devices {needed} asks a CPU plugin for that many devices"))
         }
+        Error::Cache { .. } => return Failure::usage(printable(&error.to_string())),
         _ => at(Mistake::new(Code::E6010, printable(&error.to_string()))),
     })
 }

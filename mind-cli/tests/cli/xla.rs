@@ -83,6 +83,8 @@ fn what_is_for_xla_is_refused_elsewhere() {
         ("--devices 2", "--devices works only with --on xla"),
         ("--mesh d=2", "--mesh works only with --on xla"),
         ("--precision tf32", "--precision works only with --on xla"),
+        ("--cache kept", "--cache works only with --on xla"),
+        ("--xla-option xla_gpu_autotune_level=0", "--xla-option works only with --on xla"),
         ("--on xla --check nan", "--check works only with the interpreter"),
         ("--on xla --devices 0", "invalid value '0' for '--devices <COUNT>'"),
         ("--on xla --shard x=d", "--mesh <AXIS=COUNT>"),
@@ -110,6 +112,11 @@ fn what_is_wrong_with_a_program_and_its_inputs_is_one_error() {
         let found = mind(&folder, &run).mistakes();
         assert!(found.contains(said) && found.contains("\n1 mistake; "), "{rest}: {found}");
     }
+    let run = format!("run step.mind {INPUTS} --on xla --plugin none.so --output-dir out");
+    let said = mind(&folder, &format!("{run} --xla-option fast")).misuse();
+    assert!(said.contains("--xla-option fast has no value"), "{said}");
+    let said = mind(&folder, &format!("{run} --cache x.npy")).misuse();
+    assert!(said.contains("x.npy cannot hold compiled programs: "), "{said}");
     let run = |arguments: &str| {
         mind(&folder, &format!("run {arguments} --on xla --plugin none.so --output-dir out")).mistakes()
     };
@@ -200,6 +207,36 @@ fn slopes(x: f32, y: f32) -> (f32, f32) { grad(quotient, wrt = (x, y))(x, y) }";
         let run = format!("run f.mind --function slopes {numbers}");
         assert_eq!(plugin.mind(&folder, &format!("{run} --on xla")).fine(), folder.mind(&run).fine());
     }
+}
+
+#[test]
+fn a_program_that_was_compiled_is_kept_in_the_cache() {
+    let Some(plugin) = Plugin::named() else { return };
+    let folder = step();
+    let run = format!("run step.mind {INPUTS} --on xla --cache cache/xla --output-dir");
+    let programs = || {
+        let entries = fs::read_dir(folder.path("cache/xla")).expect("it is made");
+        let mut paths: Vec<_> = entries.map(|entry| entry.expect("it is listed").path()).collect();
+        paths.sort();
+        paths
+    };
+    plugin.mind(&folder, &format!("{run} first")).fine();
+    let first = programs();
+    assert_eq!(first.len(), 1);
+    plugin.mind(&folder, &format!("{run} second")).fine();
+    assert_eq!((programs(), outputs(&folder, "second", 2)), (first.clone(), outputs(&folder, "first", 2)));
+    // A damaged program is compiled again.
+    let whole = fs::read(&first[0]).expect("it is written");
+    fs::write(&first[0], &whole[..whole.len() / 2]).expect("there is room");
+    plugin.mind(&folder, &format!("{run} third")).fine();
+    assert_eq!(outputs(&folder, "third", 2), outputs(&folder, "first", 2));
+    assert_eq!(fs::read(&first[0]).expect("it is written").len(), whole.len());
+    // Another option is another program, and a wrong one is an error.
+    plugin.mind(&folder, &format!("{run} fourth --xla-option xla_backend_optimization_level=0")).fine();
+    assert_eq!(programs().len(), 2);
+    let said = plugin.mind(&folder, &format!("{run} none --xla-option xla_nothing=0")).mistakes();
+    assert!(said.contains("No such compile option: 'xla_nothing'"), "{said}");
+    assert!(!folder.path("none").exists());
 }
 
 #[test]

@@ -52,9 +52,11 @@ pub enum FunctionIndex {
     MemoryToString = 38,
     ExecutableDestroy = 40,
     ExecutableNumOutputs = 44,
+    ExecutableSerialize = 49,
     LoadedExecutableDestroy = 50,
     LoadedExecutableGetExecutable = 51,
     LoadedExecutableExecute = 55,
+    ExecutableDeserializeAndLoad = 56,
     BufferDestroy = 58,
     BufferIsDeleted = 68,
     BufferToHostBuffer = 70,
@@ -64,8 +66,8 @@ pub enum FunctionIndex {
 pub const PLACES: usize = 71;
 
 impl FunctionIndex {
-    /// All functions that this crate calls.
-    pub const ALL: [Self; 29] = [
+    /// The functions that every plugin needs. The others are only for programs in files.
+    pub const NEEDED: [Self; 29] = [
         Self::ErrorDestroy,
         Self::ErrorMessage,
         Self::ErrorGetCode,
@@ -227,6 +229,31 @@ pub struct BufferFromHost {
     pub buffer: Opaque,
 }
 
+/// Deletes the memory of a serialised program.
+pub type Delete = unsafe extern "C" fn(owner: Opaque);
+
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Serialize {
+    pub start: Start,
+    pub executable: Opaque,
+    pub bytes: Text,
+    /// The owner of the bytes, and the function that deletes it.
+    pub owner: Opaque,
+    pub delete: Option<Delete>,
+}
+
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Deserialize {
+    pub start: Start,
+    pub client: Opaque,
+    pub bytes: Text,
+    pub executable: Opaque,
+    /// Other options than those of the serialised program.
+    pub options: Text,
+}
+
 /// The function reads the data before it returns.
 pub const ONLY_DURING_CALL: c_int = 0;
 
@@ -324,6 +351,8 @@ mod tests {
         assert_eq!(size_of::<ClientCreate>(), 88);
         assert_eq!(size_of::<Program>(), 48);
         assert_eq!(size_of::<ClientCompile>(), 56);
+        assert_eq!(size_of::<Serialize>(), 56);
+        assert_eq!(size_of::<Deserialize>(), 64);
         assert_eq!(size_of::<BufferFromHost>(), 120);
         assert_eq!(size_of::<BufferToHost>(), 56);
         assert_eq!(size_of::<Layout>(), 80);
@@ -334,6 +363,6 @@ mod tests {
 
     #[test]
     fn every_place_is_in_the_table() {
-        assert!(FunctionIndex::ALL.iter().all(|place| (*place as usize) < PLACES));
+        assert!(FunctionIndex::NEEDED.iter().all(|place| (*place as usize) < PLACES));
     }
 }

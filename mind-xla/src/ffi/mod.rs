@@ -25,7 +25,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use libloading::Library;
 
 use crate::device::{ClientOption, Memory, MemoryStats};
-use crate::error::{Error, Failure};
+use crate::error::{Error, Failure, UNIMPLEMENTED};
 use abi::{Function, FunctionIndex, MAJOR, Opaque, PLACES, Start, Text};
 
 /// The number of words after the known arguments. Newer plugins have more arguments, and take 0 for an argument that is
@@ -54,6 +54,8 @@ const fn start<A>() -> Start {
 pub struct Table {
     functions: [Option<Function>; PLACES],
     version: (c_int, c_int),
+    /// The size and the time of the plugin's file, as text. Empty if the system found the file in another folder.
+    file: String,
 }
 
 /// The addresses of the tables of all initialised plugins. A plugin must be initialised only once.
@@ -90,11 +92,12 @@ impl Table {
         let table =
             unsafe { std::slice::from_raw_parts(head.add(1).cast::<Option<Function>>(), held.min(PLACES)) };
         functions[..table.len()].copy_from_slice(table);
-        if let Some(place) = FunctionIndex::ALL.into_iter().find(|place| functions[*place as usize].is_none())
+        if let Some(place) =
+            FunctionIndex::NEEDED.into_iter().find(|place| functions[*place as usize].is_none())
         {
             return Err(Error::Lacks { path: named(), version, function: format!("{place:?}") });
         }
-        let table = Arc::new(Self { functions, version });
+        let table = Arc::new(Self { functions, version, file: described(path) });
         let mut initialised = INITIALISED.lock().unwrap_or_else(PoisonError::into_inner);
         if !initialised.contains(&head.addr()) {
             // SAFETY: the function takes arguments of this type.
@@ -112,6 +115,13 @@ impl Table {
 
     fn function(&self, place: FunctionIndex) -> Function {
         self.functions[place as usize].expect("loading a table checks that it has every function in use")
+    }
+
+    /// Fails if the plugin does not have a function that not every plugin needs.
+    fn has(&self, place: FunctionIndex) -> Result<(), Failure> {
+        let found = self.functions[place as usize].map(|_| ());
+        let missing = || Failure { code: UNIMPLEMENTED, text: format!("it lacks the function `{place:?}`") };
+        found.ok_or_else(missing)
     }
 
     /// Calls a function with these arguments, and returns them as the function left them.
@@ -265,6 +275,16 @@ impl Client {
         }
     }
 
+    /// The version of the plugin's interface.
+    pub fn version(&self) -> (i32, i32) {
+        self.table.version
+    }
+
+    /// A text that changes with the plugin's file.
+    pub fn plugin_file(&self) -> &str {
+        &self.table.file
+    }
+
     pub fn device_count(&self) -> usize {
         self.devices.len()
     }
@@ -320,16 +340,28 @@ impl Client {
             executable: ptr::null_mut(),
         };
         // SAFETY: the function takes these arguments. It only reads the text and the options, which live until it
-        // returns. `inner` is destroyed exactly once.
+        // returns. Nothing else owns the executable.
         unsafe {
             let executable = self.table.call(FunctionIndex::ClientCompile, arguments)?.executable;
-            let mut executable = Executable { client: self.clone(), executable, results: 0 };
-            let inner =
-                self.table.make(FunctionIndex::LoadedExecutableGetExecutable, executable.executable)?;
-            let results = self.table.number(FunctionIndex::ExecutableNumOutputs, inner);
-            self.table.tell(FunctionIndex::ExecutableDestroy, inner)?;
-            executable.results = usize::from_ne_bytes(results?);
-            Ok(executable)
+            Executable::new(self, executable)
+        }
+    }
+
+    /// Loads a program that [`Executable::serialize`] wrote.
+    pub fn load(self: &Rc<Self>, bytes: &[u8]) -> Result<Executable, Failure> {
+        self.table.has(FunctionIndex::ExecutableDeserializeAndLoad)?;
+        let arguments = abi::Deserialize {
+            start: start::<abi::Deserialize>(),
+            client: self.client,
+            bytes: borrowed(bytes),
+            executable: ptr::null_mut(),
+            options: Text { bytes: ptr::null(), len: 0 },
+        };
+        // SAFETY: the function takes these arguments. It only reads the bytes, which live until it returns. Nothing
+        // else owns the executable.
+        unsafe {
+            let arguments = self.table.call(FunctionIndex::ExecutableDeserializeAndLoad, arguments)?;
+            Executable::new(self, arguments.executable)
         }
     }
 
@@ -387,6 +419,56 @@ pub struct Executable {
 }
 
 impl Executable {
+    /// Takes ownership of an executable, and counts its results.
+    ///
+    /// # Safety
+    /// The executable must be one of the client, which nothing else owns.
+    unsafe fn new(client: &Rc<Client>, executable: Opaque) -> Result<Self, Failure> {
+        let mut executable = Self { client: client.clone(), executable, results: 0 };
+        // SAFETY: the function takes an executable of this kind.
+        let results = executable
+            .with_inner(|inner| unsafe { client.table.number(FunctionIndex::ExecutableNumOutputs, inner) })?;
+        executable.results = usize::from_ne_bytes(results);
+        Ok(executable)
+    }
+
+    /// Passes the part of the executable that is independent of devices to a function, and destroys it afterwards.
+    fn with_inner<T>(&self, action: impl FnOnce(Opaque) -> Result<T, Failure>) -> Result<T, Failure> {
+        let table = &self.client.table;
+        // SAFETY: the function takes a loaded executable.
+        let inner = unsafe { table.make(FunctionIndex::LoadedExecutableGetExecutable, self.executable) }?;
+        let done = action(inner);
+        // SAFETY: `inner` is destroyed once, after its use.
+        unsafe { table.tell(FunctionIndex::ExecutableDestroy, inner) }?;
+        done
+    }
+
+    /// The program as bytes, which [`Client::load`] reads.
+    pub fn serialize(&self) -> Result<Vec<u8>, Failure> {
+        let table = &self.client.table;
+        table.has(FunctionIndex::ExecutableSerialize)?;
+        self.with_inner(|executable| {
+            let arguments = abi::Serialize {
+                start: start::<abi::Serialize>(),
+                executable,
+                bytes: Text { bytes: ptr::null(), len: 0 },
+                owner: ptr::null_mut(),
+                delete: None,
+            };
+            // SAFETY: the function takes these arguments. The bytes live until their owner is deleted, which happens
+            // once, after they are copied.
+            unsafe {
+                let abi::Serialize { bytes, owner, delete, .. } =
+                    table.call(FunctionIndex::ExecutableSerialize, arguments)?;
+                let copied = copied_bytes(bytes);
+                if let Some(delete) = delete {
+                    delete(owner);
+                }
+                Ok(copied)
+            }
+        })
+    }
+
     /// The number of results.
     pub const fn results(&self) -> usize {
         self.results
@@ -547,12 +629,26 @@ fn borrowed(bytes: &[u8]) -> Text {
 /// # Safety
 /// The text must have `len` readable bytes.
 unsafe fn copied(text: Text) -> String {
+    // SAFETY: the caller promises it.
+    String::from_utf8_lossy(&unsafe { copied_bytes(text) }).into_owned()
+}
+
+/// Copies bytes of the plugin.
+///
+/// # Safety
+/// The text must have `len` readable bytes.
+unsafe fn copied_bytes(text: Text) -> Vec<u8> {
     if text.len == 0 {
-        return String::new();
+        return Vec::new();
     }
     // SAFETY: the caller promises it.
-    let bytes = unsafe { std::slice::from_raw_parts(text.bytes.cast::<u8>(), text.len) };
-    String::from_utf8_lossy(bytes).into_owned()
+    unsafe { std::slice::from_raw_parts(text.bytes.cast::<u8>(), text.len) }.to_vec()
+}
+
+/// The size and the time of a file, as text. Empty if it is not found.
+fn described(path: &Path) -> String {
+    let found = std::fs::metadata(path).ok().and_then(|file| Some((file.len(), file.modified().ok()?)));
+    found.map_or_else(String::new, |(size, time)| format!("{size} bytes of {time:?}"))
 }
 
 /// The `int` in the first four bytes.

@@ -12,9 +12,9 @@ use mind_xla::{Client, ClientOption, Error, Executable, OnDevices, Plugin, Progr
 use tempfile::TempDir;
 
 mind! {
-    struct Layer { w: f32[4, 2], b: f32[2] }
+    pub struct Layer { pub w: f32[4, 2], pub b: f32[2] }
 
-    fn step<N>(x: f32[N, 2], layer: &mut Layer, rate: f32) -> f32[N, 2] {
+    pub fn step<N>(x: f32[N, 2], layer: &mut Layer, rate: f32) -> f32[N, 2] {
         layer.w = layer.w - rate;
         layer.b = layer.b - rate;
         x * rate
@@ -28,7 +28,7 @@ mind! {
 
     fn reads<N>(x: f32[N, 2], layer: Layer) -> f32[N, 2] { x @ transpose(layer.w) @ layer.w + layer.b }
 
-    fn first(x: f32[4], y: f32[4]) -> f32 { sum(x * y) }
+    pub fn first(x: f32[4], y: f32[4]) -> f32 { sum(x * y) }
 }
 
 /// The folder of the compiled plugin.
@@ -44,12 +44,12 @@ static COMPILED: LazyLock<TempDir> = LazyLock::new(|| {
 });
 
 /// A copy of the compiled plugin. The system loads each copy as another library, so its counts are separate.
-struct Copy {
-    path: PathBuf,
+pub struct Copy {
+    pub path: PathBuf,
     _folder: TempDir,
 }
 
-fn variant(name: &str) -> Copy {
+pub fn variant(name: &str) -> Copy {
     let folder = tempfile::tempdir().expect("there is a temporary folder");
     let mut bytes = std::fs::read(COMPILED.path().join("good")).expect("the plugin was compiled");
     let marks = bytes.windows(16).enumerate().filter(|(_, window)| *window == b"variant:good....");
@@ -70,35 +70,35 @@ fn refused(variant_name: &str) -> String {
     error.replace(&copy.path.display().to_string(), "PLUGIN")
 }
 
-fn client(plugin: &Plugin, fail: &str) -> Client {
+pub fn client(plugin: &Plugin, fail: &str) -> Client {
     let options = [("fail", ClientOption::Text(fail.into())), ("cpu_device_count", ClientOption::Int(2))];
     plugin.client(&options).expect("it makes a client")
 }
 
-fn program() -> Program {
+pub fn program() -> Program {
     let program = Program::from_mic(step::MIC, step::UPDATES).expect("the module is one of the macro's");
     program.extent("N", 4).axis("d", 2).split("x", &["d", "_"])
 }
 
-fn layer() -> Layer {
+pub fn layer() -> Layer {
     let w = Tensor::from_fn_with((Const, Const), |[i, j]| (2 * i + j) as f32);
     Layer { w, b: Tensor::from([10.0, 20.0]) }
 }
 
-fn x() -> Tensor![f32; ?, 2] {
+pub fn x() -> Tensor![f32; ?, 2] {
     Tensor::from_fn_with((4, Const), |[i, j]| (2 * i + j) as f32)
 }
 
-fn compiled(plugin: &Plugin, fail: &str) -> (Executable, OnDevices) {
+pub fn compiled(plugin: &Plugin, fail: &str) -> (Executable, OnDevices) {
     let executable = client(plugin, fail).compile(&program()).expect("it compiles");
     let on_devices = executable.load("layer", &layer()).expect("the layer fits");
     (executable, on_devices)
 }
 
 /// Checks that a new client is the only object of the plugin that is alive.
-fn assert_nothing_is_left(plugin: &Plugin) {
+pub fn assert_nothing_is_left(plugin: &Plugin) {
     let left = plugin.client(&[]).expect("it makes a client").platform_version().expect("it tells");
-    assert_eq!(left, "clients 1, executables 0, buffers 0, events 0, errors 0");
+    assert_eq!(left, "clients 1, executables 0, buffers 0, events 0, errors 0, running 0, misuses 0");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Tests of programs on PJRT plugins: a fake plugin, compiled by the tests, and the real one that `MIND_PJRT_PLUGIN`
 //! names.
 
+mod cache;
 mod engine;
 mod errors;
 #[path = "../../../tests/support/exact.rs"]

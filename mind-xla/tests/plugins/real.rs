@@ -2,7 +2,7 @@
 //! each test prints `NOT RUN`.
 
 use mind::{Const, Parameters, Tensor, Xoshiro256, mind};
-use mind_xla::{Client, ClientOption, OnDevices, Plugin, Precision, Program, VARIABLE};
+use mind_xla::{Cache, Cached, Client, ClientOption, OnDevices, Plugin, Precision, Program, VARIABLE};
 
 mind! {
     #[derive(Clone)]
@@ -124,6 +124,47 @@ fn each_precision_keeps_its_bound() {
         // Both operands are rounded, and the sum of the magnitudes of 24 products is at most 24.
         let bound = 24.0 * rounding;
         assert!(found.iter().zip(exact.as_slice()).all(|(a, b)| (a - b).abs() <= bound), "{precision:?}");
+    }
+}
+
+/// The CPU plugin writes and loads its programs.
+#[test]
+fn a_program_is_compiled_once() {
+    let folder = tempfile::tempdir().expect("there is a temporary folder");
+    let folder = folder.path().join("xla");
+    let mut all = Vec::new();
+    for (devices, expected) in
+        [(1, Cached::Stored), (1, Cached::Found), (8, Cached::Stored), (8, Cached::Found)]
+    {
+        let Some(client) = client(devices) else { return };
+        let client = client.cache(Cache::open(&folder).expect("the folder is one's own"));
+        let program = program(step::MIC, step::UPDATES).extent("N", 16);
+        let program = match devices {
+            1 => program,
+            _ => program.axis("d", 8).split("x", &["d", "_"]).split("y", &["d"]),
+        };
+        assert_eq!(client.compile(&program).expect("the program compiles").cached(), &expected);
+        all.push(train(&client, &program).0);
+    }
+    assert_eq!(all[0], all[1]);
+    assert_eq!(all[2], all[3]);
+}
+
+#[test]
+fn options_of_xla_come_to_the_compiler() {
+    let Some(client) = client(1) else { return };
+    let product = || program(product::MIC, &[]);
+    let fine =
+        product().xla_option("xla_cpu_enable_fast_math", "True").xla_option("xla_gpu_autotune_level", "0");
+    client.compile(&fine).expect("the program compiles");
+    for (name, value, said) in [
+        ("xla_no_such_option", "1", "No such compile option: 'xla_no_such_option'"),
+        ("xla_gpu_autotune_level", "much", "xla_gpu_autotune_level"),
+    ] {
+        let error =
+            client.compile(&product().xla_option(name, value)).expect_err("it is refused").to_string();
+        let expected = "the plugin failed to compile the program (INVALID_ARGUMENT): ";
+        assert!(error.starts_with(expected) && error.contains(said), "{error}");
     }
 }
 

@@ -1,8 +1,14 @@
 //! A PJRT plugin that runs no programs and fails where a test requests it. The tests in `fake.rs` compile it.
 //!
 //! - The n-th result of a program is the n-th argument, or the argument that it updates with 1 added to each `f32`.
-//! - The version of the platform lists how many objects of each kind are alive.
+//! - The version of the platform lists how many objects of each kind are alive, how many executions have not ended, and
+//!   how often an object was destroyed while it was used.
+//! - The description of a device tells how many executions there were at most at a time.
 //! - The option `fail` of a client names the operation that fails.
+//! - The option `schedule` has an entry per execution of the client, separated by commas: `ok`, `late MS` for one that
+//!   ends after so many milliseconds, `fail MS` for one that fails then, and `full` for one that finds no memory.
+//!   Executions of a client run in order. The failure of one is not told of those that take its results.
+//! - The option `version` of a client is the version of the platform.
 //! - [`VARIANT`] selects a variant of the plugin, most of which are faulty. The tests overwrite it in the compiled
 //!   file.
 
@@ -10,11 +16,14 @@
 #[allow(dead_code, reason = "the plugin answers a part of what there is to call")]
 mod abi;
 
+use std::collections::VecDeque;
 use std::ffi::c_int;
 use std::mem::size_of;
 use std::ptr::null_mut;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
+use std::sync::{Arc, Condvar, Mutex, OnceLock};
+use std::thread;
+use std::time::Duration;
 
 use abi::{Function, Head, Opaque, PLACES, FunctionIndex, Start, Text};
 
@@ -46,7 +55,7 @@ pub extern "C" fn GetPjrtApi() -> *const Table {
     }
     TABLE.get_or_init(|| {
         let mut functions: [Option<Function>; PLACES] = [None; PLACES];
-        let all: [(FunctionIndex, Function); 29] = [
+        let all: [(FunctionIndex, Function); 31] = [
             (FunctionIndex::ErrorDestroy, error_destroy),
             (FunctionIndex::ErrorMessage, error_message),
             (FunctionIndex::ErrorGetCode, error_code),
@@ -62,7 +71,7 @@ pub extern "C" fn GetPjrtApi() -> *const Table {
             (FunctionIndex::ClientBufferFromHostBuffer, buffer_from_host),
             (FunctionIndex::DeviceDescriptionId, device_id),
             (FunctionIndex::DeviceDescriptionKind, device_kind),
-            (FunctionIndex::DeviceDescriptionToString, device_kind),
+            (FunctionIndex::DeviceDescriptionToString, device_text),
             (FunctionIndex::DeviceGetDescription, device_description),
             (FunctionIndex::DeviceAddressableMemories, no_memories),
             (FunctionIndex::DeviceMemoryStats, no_stats),
@@ -70,7 +79,9 @@ pub extern "C" fn GetPjrtApi() -> *const Table {
             (FunctionIndex::MemoryToString, device_kind),
             (FunctionIndex::ExecutableDestroy, executable_destroy),
             (FunctionIndex::ExecutableNumOutputs, executable_outputs),
-            (FunctionIndex::LoadedExecutableDestroy, executable_destroy),
+            (FunctionIndex::ExecutableSerialize, serialize),
+            (FunctionIndex::ExecutableDeserializeAndLoad, deserialize),
+            (FunctionIndex::LoadedExecutableDestroy, loaded_destroy),
             (FunctionIndex::LoadedExecutableGetExecutable, executable_inner),
             (FunctionIndex::LoadedExecutableExecute, execute),
             (FunctionIndex::BufferDestroy, buffer_destroy),
@@ -82,6 +93,10 @@ pub extern "C" fn GetPjrtApi() -> *const Table {
         }
         if variant() == b"missing" {
             functions[FunctionIndex::LoadedExecutableExecute as usize] = None;
+        }
+        if variant() == b"nofile" {
+            functions[FunctionIndex::ExecutableSerialize as usize] = None;
+            functions[FunctionIndex::ExecutableDeserializeAndLoad as usize] = None;
         }
         let places = if variant() == b"small" { 20 } else { PLACES };
         let head = Head {
@@ -101,6 +116,9 @@ static EXECUTABLES: AtomicI64 = AtomicI64::new(0);
 static BUFFERS: AtomicI64 = AtomicI64::new(0);
 static EVENTS: AtomicI64 = AtomicI64::new(0);
 static ERRORS: AtomicI64 = AtomicI64::new(0);
+static RUNNING: AtomicI64 = AtomicI64::new(0);
+static MOST: AtomicI64 = AtomicI64::new(0);
+static MISUSES: AtomicI64 = AtomicI64::new(0);
 
 struct Error {
     code: c_int,
@@ -109,24 +127,101 @@ struct Error {
 
 struct Client {
     fail: String,
+    version: Option<String>,
     puts: i64,
     devices: Vec<Opaque>,
+    schedule: VecDeque<String>,
+    /// The end of the last execution.
+    last: Arc<Completion>,
+    running: Arc<AtomicI64>,
 }
 
 struct Executable {
     client: Opaque,
     /// For each result, the argument that it copies, and whether the result updates this argument.
     results: Vec<(usize, bool)>,
+    running: Arc<AtomicI64>,
 }
 
 struct Buffer {
     client: Opaque,
-    bytes: Vec<u8>,
+    data: Arc<Data>,
     is_gone: bool,
 }
 
+/// Elements, which are there once an execution has ended.
+struct Data {
+    bytes: Mutex<Vec<u8>>,
+    ready: Arc<Completion>,
+}
+
+impl Data {
+    fn new(bytes: Vec<u8>, ready: Arc<Completion>) -> Arc<Self> {
+        Arc::new(Self { bytes: Mutex::new(bytes), ready })
+    }
+}
+
 struct Event {
-    fails: bool,
+    completion: Arc<Completion>,
+    /// The number of callbacks that were not called yet.
+    waiting: Arc<AtomicI64>,
+}
+
+type Callback = Box<dyn FnOnce(Option<&'static str>) + Send>;
+
+/// The end of an operation, with its failure.
+#[derive(Default)]
+struct Completion {
+    ended: Mutex<Option<Option<&'static str>>>,
+    signal: Condvar,
+    callbacks: Mutex<Vec<Callback>>,
+}
+
+impl Completion {
+    fn done(failure: Option<&'static str>) -> Arc<Self> {
+        Arc::new(Self { ended: Mutex::new(Some(failure)), ..Self::default() })
+    }
+
+    fn is_done(&self) -> bool {
+        self.ended.lock().expect("no thread panics").is_some()
+    }
+
+    fn wait(&self) -> Option<&'static str> {
+        let mut ended = self.ended.lock().expect("no thread panics");
+        loop {
+            match *ended {
+                Some(failure) => return failure,
+                None => ended = self.signal.wait(ended).expect("no thread panics"),
+            }
+        }
+    }
+
+    fn end(&self, failure: Option<&'static str>) {
+        *self.ended.lock().expect("no thread panics") = Some(failure);
+        self.signal.notify_all();
+        let callbacks = std::mem::take(&mut *self.callbacks.lock().expect("no thread panics"));
+        callbacks.into_iter().for_each(|callback| callback(failure));
+    }
+
+    fn then(&self, callback: Callback) {
+        let mut callbacks = self.callbacks.lock().expect("no thread panics");
+        let ended = *self.ended.lock().expect("no thread panics");
+        match ended {
+            Some(failure) => {
+                drop(callbacks);
+                callback(failure);
+            }
+            None => callbacks.push(callback),
+        }
+    }
+}
+
+fn event(completion: Arc<Completion>) -> Opaque {
+    made(Event { completion, waiting: Arc::default() }, &EVENTS)
+}
+
+fn misused_if(condition: bool) {
+    MISUSES.fetch_add(i64::from(condition), SeqCst);
 }
 
 fn made<T>(value: T, count: &AtomicI64) -> Opaque {
@@ -194,37 +289,49 @@ unsafe extern "C" fn initialize(given: Opaque) -> Opaque {
 }
 
 unsafe extern "C" fn event_destroy(given: Opaque) -> Opaque {
-    unsafe { destroyed::<Event>((*given.cast::<abi::Object>()).object, &EVENTS) }
+    let event = unsafe { (*given.cast::<abi::Object>()).object };
+    misused_if(unsafe { (*event.cast::<Event>()).waiting.load(SeqCst) } > 0);
+    unsafe { destroyed::<Event>(event, &EVENTS) }
+}
+
+fn failed(failure: Option<&'static str>) -> Opaque {
+    failure.map_or(null_mut(), |text| error(13, text))
 }
 
 unsafe extern "C" fn event_await(given: Opaque) -> Opaque {
     let arguments = arguments!(given as abi::Object);
-    let fails = unsafe { (*arguments.object.cast::<Event>()).fails };
-    if fails { error(13, "the device is lost") } else { null_mut() }
+    failed(unsafe { &*arguments.object.cast::<Event>() }.completion.wait())
 }
 
 unsafe extern "C" fn client_create(given: Opaque) -> Opaque {
     let arguments = arguments!(given as abi::ClientCreate);
-    let (mut fail, mut count) = (String::new(), 1);
+    let (mut fail, mut schedule, mut version, mut count) = (String::new(), String::new(), None, 1);
     for option in unsafe { std::slice::from_raw_parts(arguments.options, arguments.option_count) } {
         let name = unsafe { std::slice::from_raw_parts(option.name.bytes.cast::<u8>(), option.name.len) };
+        let text = || {
+            let at = usize::from_ne_bytes(option.value) as *const u8;
+            let value = unsafe { std::slice::from_raw_parts(at, option.value_size) };
+            String::from_utf8_lossy(value).into_owned()
+        };
         match (name, option.kind) {
-            (b"fail", abi::STRING) => {
-                let at = usize::from_ne_bytes(option.value) as *const u8;
-                let value = unsafe { std::slice::from_raw_parts(at, option.value_size) };
-                fail = String::from_utf8_lossy(value).into_owned();
-            }
+            (b"fail", abi::STRING) => fail = text(),
+            (b"schedule", abi::STRING) => schedule = text(),
+            (b"version", abi::STRING) => version = Some(text()),
             (b"cpu_device_count", abi::INT64) => count = i64::from_ne_bytes(option.value),
             _ => return error(3, "no such option"),
         }
     }
     let devices = (0..count).map(|id| Box::into_raw(Box::new(id as c_int)).cast()).collect();
-    arguments.client = made(Client { fail, puts: 0, devices }, &CLIENTS);
+    let schedule = schedule.split(',').filter(|entry| !entry.is_empty()).map(str::to_owned).collect();
+    let last = Completion::done(None);
+    let client = Client { fail, version, puts: 0, devices, schedule, last, running: Arc::default() };
+    arguments.client = made(client, &CLIENTS);
     null_mut()
 }
 
 unsafe extern "C" fn client_destroy(given: Opaque) -> Opaque {
     let client = unsafe { (*given.cast::<abi::Object>()).object };
+    misused_if(unsafe { (*client.cast::<Client>()).running.load(SeqCst) } > 0);
     for device in unsafe { &(*client.cast::<Client>()).devices } {
         drop(unsafe { Box::from_raw(device.cast::<c_int>()) });
     }
@@ -237,12 +344,18 @@ unsafe extern "C" fn platform_name(given: Opaque) -> Opaque {
 }
 
 unsafe extern "C" fn platform_version(given: Opaque) -> Opaque {
-    let [clients, executables, buffers, events, errors] =
-        [&CLIENTS, &EXECUTABLES, &BUFFERS, &EVENTS, &ERRORS].map(|count| count.load(SeqCst));
+    let arguments = arguments!(given as abi::Named);
+    if let Some(version) = unsafe { &(*arguments.object.cast::<Client>()).version } {
+        arguments.text = text(version);
+        return null_mut();
+    }
+    let [clients, executables, buffers, events, errors, running, misuses] =
+        [&CLIENTS, &EXECUTABLES, &BUFFERS, &EVENTS, &ERRORS, &RUNNING, &MISUSES].map(|count| count.load(SeqCst));
     let said = format!(
-        "clients {clients}, executables {executables}, buffers {buffers}, events {events}, errors {errors}"
+        "clients {clients}, executables {executables}, buffers {buffers}, events {events}, errors {errors}, \
+         running {running}, misuses {misuses}"
     );
-    arguments!(given as abi::Named).text = text(said.leak());
+    arguments.text = text(said.leak());
     null_mut()
 }
 
@@ -268,6 +381,12 @@ unsafe extern "C" fn device_id(given: Opaque) -> Opaque {
 
 unsafe extern "C" fn device_kind(given: Opaque) -> Opaque {
     arguments!(given as abi::Named).text = text("none");
+    null_mut()
+}
+
+unsafe extern "C" fn device_text(given: Opaque) -> Opaque {
+    let said = format!("at most {} at a time", MOST.load(SeqCst));
+    arguments!(given as abi::Named).text = text(said.leak());
     null_mut()
 }
 
@@ -302,8 +421,55 @@ unsafe extern "C" fn compile(given: Opaque) -> Opaque {
             results[result] = (argument, true);
         }
     }
-    arguments.executable = made(Executable { client: arguments.client, results }, &EXECUTABLES);
+    let executable = Executable { client: arguments.client, results, running: Arc::default() };
+    arguments.executable = made(executable, &EXECUTABLES);
     null_mut()
+}
+
+const SERIALIZED: &str = "a fake program of ";
+
+unsafe extern "C" fn serialize(given: Opaque) -> Opaque {
+    let arguments = arguments!(given as abi::Serialize);
+    let executable = unsafe { &*arguments.executable.cast::<Executable>() };
+    if unsafe { fails(executable.client, "serialize") } {
+        return error(12, "programs of these devices stay here");
+    }
+    let program: String =
+        executable.results.iter().map(|(from, updates)| format!("{from} {},", u8::from(*updates))).collect();
+    arguments.owner = made(format!("{SERIALIZED}{program}"), &EXECUTABLES);
+    arguments.bytes = text(unsafe { &*arguments.owner.cast::<String>() });
+    unsafe extern "C" fn delete(owner: Opaque) {
+        unsafe { destroyed::<String>(owner, &EXECUTABLES) };
+    }
+    arguments.delete = Some(delete);
+    null_mut()
+}
+
+unsafe extern "C" fn deserialize(given: Opaque) -> Opaque {
+    let arguments = arguments!(given as abi::Deserialize);
+    if unsafe { fails(arguments.client, "load") } {
+        return error(9, "it was compiled for another device");
+    }
+    let bytes = unsafe { std::slice::from_raw_parts(arguments.bytes.bytes.cast::<u8>(), arguments.bytes.len) };
+    let results = str::from_utf8(bytes).ok().and_then(|text| {
+        let results = text.strip_prefix(SERIALIZED)?.split_terminator(',').map(|result| {
+            let (from, updates) = result.split_once(' ')?;
+            Some((from.parse().ok()?, updates == "1"))
+        });
+        results.collect::<Option<Vec<_>>>()
+    });
+    // Real plugins run what they load, so damaged bytes must not come here.
+    misused_if(results.is_none());
+    let Some(results) = results else { return error(15, "it is damaged") };
+    let executable = Executable { client: arguments.client, results, running: Arc::default() };
+    arguments.executable = made(executable, &EXECUTABLES);
+    null_mut()
+}
+
+unsafe extern "C" fn loaded_destroy(given: Opaque) -> Opaque {
+    let executable = unsafe { (*given.cast::<abi::Object>()).object };
+    misused_if(unsafe { (*executable.cast::<Executable>()).running.load(SeqCst) } > 0);
+    unsafe { destroyed::<Executable>(executable, &EXECUTABLES) }
 }
 
 unsafe extern "C" fn executable_destroy(given: Opaque) -> Opaque {
@@ -313,8 +479,9 @@ unsafe extern "C" fn executable_destroy(given: Opaque) -> Opaque {
 unsafe extern "C" fn executable_inner(given: Opaque) -> Opaque {
     let arguments = arguments!(given as abi::Object);
     let executable = unsafe { &*arguments.object.cast::<Executable>() };
-    let results = executable.results.clone();
-    arguments.made = made(Executable { client: executable.client, results }, &EXECUTABLES);
+    let Executable { client, results, running } = executable;
+    let inner = Executable { client: *client, results: results.clone(), running: running.clone() };
+    arguments.made = made(inner, &EXECUTABLES);
     null_mut()
 }
 
@@ -341,9 +508,48 @@ unsafe extern "C" fn buffer_from_host(given: Opaque) -> Opaque {
     };
     let size = dims.iter().product::<i64>() as usize * item;
     let bytes = unsafe { std::slice::from_raw_parts(arguments.data.cast::<u8>(), size) }.to_vec();
-    arguments.buffer = made(Buffer { client: arguments.client, bytes, is_gone: false }, &BUFFERS);
-    arguments.done = made(Event { fails: false }, &EVENTS);
+    let data = Data::new(bytes, Completion::done(None));
+    arguments.buffer = made(Buffer { client: arguments.client, data, is_gone: false }, &BUFFERS);
+    arguments.done = event(Completion::done(None));
     null_mut()
+}
+
+/// Ends executions after their arguments and the executions before are there.
+struct Work {
+    before: Arc<Completion>,
+    delay: Duration,
+    /// The results: the data from which each is computed, and whether 1 is added.
+    results: Vec<(Arc<Data>, Arc<Data>, bool)>,
+    /// The ends of the devices with their failures, and the end of all.
+    ends: Vec<(Arc<Completion>, Option<&'static str>)>,
+    end: Arc<Completion>,
+    running: [Arc<AtomicI64>; 2],
+}
+
+impl Work {
+    fn run(self) {
+        self.before.wait();
+        thread::sleep(self.delay);
+        for (from, to, updates) in &self.results {
+            from.ready.wait();
+            let mut bytes = from.bytes.lock().expect("no thread panics").clone();
+            if *updates {
+                for number in bytes.chunks_exact_mut(4) {
+                    let value = f32::from_ne_bytes([number[0], number[1], number[2], number[3]]) + 1.0;
+                    number.copy_from_slice(&value.to_ne_bytes());
+                }
+            }
+            *to.bytes.lock().expect("no thread panics") = bytes;
+        }
+        RUNNING.fetch_sub(1, SeqCst);
+        for running in &self.running {
+            running.fetch_sub(1, SeqCst);
+        }
+        self.end.end(None);
+        for (end, failure) in &self.ends {
+            end.end(*failure);
+        }
+    }
 }
 
 unsafe extern "C" fn execute(given: Opaque) -> Opaque {
@@ -353,7 +559,21 @@ unsafe extern "C" fn execute(given: Opaque) -> Opaque {
     if fails("execute") {
         return error(13, "the program cannot be started");
     }
-    for device in 0..arguments.device_count {
+    let client = unsafe { &mut *executable.client.cast::<Client>() };
+    let entry = client.schedule.pop_front().unwrap_or_else(|| "ok".into());
+    let (kind, delay) = entry.split_once(' ').unwrap_or((&entry, "0"));
+    if kind == "full" {
+        return error(8, "out of memory");
+    }
+    let delay = Duration::from_millis(delay.parse().expect("a schedule has numbers of milliseconds"));
+    let count = arguments.device_count;
+    let ends = (0..count).map(|device| {
+        let lost = fails("event") && device == 1 || kind == "fail" && device + 1 == count;
+        (Arc::new(Completion::default()), lost.then_some("the device is lost"))
+    });
+    let ends: Vec<_> = ends.collect();
+    let mut results = Vec::new();
+    for (device, (end, _)) in ends.iter().enumerate() {
         let list =
             unsafe { std::slice::from_raw_parts(*arguments.arguments.add(device), arguments.argument_count) };
         for (result, (argument, updates)) in executable.results.iter().enumerate() {
@@ -365,23 +585,31 @@ unsafe extern "C" fn execute(given: Opaque) -> Opaque {
             if fails("taken") && device > 0 {
                 return error(13, "the program was stopped");
             }
-            let mut bytes = argument.bytes.clone();
-            if *updates {
-                for number in bytes.chunks_exact_mut(4) {
-                    let value = f32::from_ne_bytes([number[0], number[1], number[2], number[3]]) + 1.0;
-                    number.copy_from_slice(&value.to_ne_bytes());
-                }
-            }
             if fails("taken") {
                 continue;
             }
-            let made = made(Buffer { client: executable.client, bytes, is_gone: false }, &BUFFERS);
+            let size = argument.data.bytes.lock().expect("no thread panics").len();
+            let data = Data::new(vec![0; size], end.clone());
+            results.push((argument.data.clone(), data.clone(), *updates));
+            let made = made(Buffer { client: executable.client, data, is_gone: false }, &BUFFERS);
             unsafe { *(*arguments.results.add(device)).add(result) = made };
         }
     }
-    for device in 0..arguments.device_count {
-        let event = made(Event { fails: fails("event") && device == 1 }, &EVENTS);
-        unsafe { *arguments.events.add(device) = event };
+    for (device, (end, _)) in ends.iter().enumerate() {
+        unsafe { *arguments.events.add(device) = event(end.clone()) };
+    }
+    let before = std::mem::replace(&mut client.last, Arc::new(Completion::default()));
+    MOST.fetch_max(RUNNING.fetch_add(1, SeqCst) + 1, SeqCst);
+    let running = [client.running.clone(), executable.running.clone()];
+    for running in &running {
+        running.fetch_add(1, SeqCst);
+    }
+    let is_ready = delay.is_zero() && before.is_done() && results.iter().all(|(from, ..)| from.ready.is_done());
+    let work = Work { before, delay, results, ends, end: client.last.clone(), running };
+    if is_ready {
+        work.run();
+    } else {
+        thread::spawn(move || work.run());
     }
     null_mut()
 }
@@ -402,14 +630,21 @@ unsafe extern "C" fn buffer_to_host(given: Opaque) -> Opaque {
     if unsafe { fails(buffer.client, "read") } {
         return error(14, "the device does not answer");
     }
+    let data = buffer.data.clone();
     if arguments.data.is_null() {
-        arguments.size = buffer.bytes.len();
+        arguments.size = data.bytes.lock().expect("no thread panics").len();
         return null_mut();
     }
-    unsafe {
-        std::ptr::copy_nonoverlapping(buffer.bytes.as_ptr(), arguments.data.cast(), buffer.bytes.len())
-    };
-    let fails = unsafe { fails(buffer.client, "read event") };
-    arguments.event = made(Event { fails }, &EVENTS);
+    let failure = unsafe { fails(buffer.client, "read event") }.then_some("the device is lost");
+    let (done, to) = (Arc::new(Completion::default()), arguments.data.expose_provenance());
+    arguments.event = event(done.clone());
+    // As in a real plugin, the elements are written after the call.
+    thread::spawn(move || {
+        data.ready.wait();
+        let bytes = data.bytes.lock().expect("no thread panics");
+        let to = std::ptr::with_exposed_provenance_mut::<u8>(to);
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
+        done.end(failure);
+    });
     null_mut()
 }
