@@ -1,20 +1,21 @@
 //! Measures a training step on XLA. `benches/peers/xla.py` runs this program and the same step in JAX by turns.
 //!
 //! `step_time DEVICES` prints the number of lines of the program's text, then the text. For each line `KIND COUNT` on
-//! standard input it runs `COUNT` steps and prints the least time of a step in nanoseconds. A step includes reading its
-//! loss.
+//! standard input it runs `COUNT` steps and prints a time of a step in nanoseconds.
 //!
-//! | kind | data of a step |
-//! | --- | --- |
-//! | `here` | copied from the host in each step |
-//! | `there` | already on the devices |
+//! | kind | data of a step | its loss is read | time |
+//! | --- | --- | --- | --- |
+//! | `here` | copied from the host | after each step | the least |
+//! | `there` | already on the devices | after each step | the least |
+//! | `waited` | already on the devices | after each step | the mean |
+//! | `queued` | already on the devices | after the last step | the mean |
 
 use std::error::Error;
 use std::io::Write;
 use std::time::Instant;
 
 use mind::{Const, Tensor, Xoshiro256, mind};
-use mind_xla::{ClientOption, Plugin, Program};
+use mind_xla::{ClientOption, DeviceTensor, Plugin, Program};
 
 mind! {
     struct Network { w1: f32[64, 256], b1: f32[256], w2: f32[256, 10], b2: f32[10] }
@@ -53,26 +54,35 @@ fn main() -> Result<(), Box<dyn Error>> {
     for line in std::io::stdin().lines() {
         let line = line?;
         let (kind, count) = line.split_once(' ').ok_or("needed: KIND COUNT")?;
-        let mut least = u128::MAX;
-        for _ in 0..count.parse::<usize>()? {
+        let (mut least, count, begin) = (u128::MAX, count.parse::<u32>()?, Instant::now());
+        let mut last = None;
+        for _ in 0..count {
             let start = Instant::now();
             let call = executable.call();
             let call = match kind {
                 "here" => call.pass("x", &x).pass("y", &y).pass("rate", &rate),
-                "there" => {
+                "there" | "waited" | "queued" => {
                     let (x, y, rate) = &on_devices;
                     call.lend("x", x).lend("y", y).lend("rate", rate)
                 }
-                _ => return Err("a kind is `here` or `there`".into()),
+                _ => return Err("a kind is `here`, `there`, `waited` or `queued`".into()),
             };
-            let loss: f32 = call.update("net", &mut net).run()?[0].number()?;
-            least = least.min(start.elapsed().as_nanos());
-            if !loss.is_finite() {
-                return Err("the loss is not finite".into());
+            let mut results = call.update("net", &mut net).start()?;
+            if kind != "queued" {
+                finite(&results[0])?;
             }
+            last = results.pop();
+            least = least.min(start.elapsed().as_nanos());
         }
-        println!("{least}");
+        last.as_ref().map_or(Ok(()), finite)?;
+        let mean = begin.elapsed().as_nanos() / u128::from(count.max(1));
+        println!("{}", if matches!(kind, "waited" | "queued") { mean } else { least });
         std::io::stdout().flush()?;
     }
     Ok(())
+}
+
+/// Reads a loss.
+fn finite(loss: &DeviceTensor) -> Result<(), Box<dyn Error>> {
+    if loss.number::<f32>()?.is_finite() { Ok(()) } else { Err("the loss is not finite".into()) }
 }

@@ -13,7 +13,8 @@ use crate::program::Program;
 
 /// The devices of a plugin that this process can use. A client compiles programs for them.
 ///
-/// A client cannot be sent to another thread. Its executables and tensors keep it alive.
+/// A client cannot be sent to another thread. Its executables and tensors keep it alive. Dropping the last of them waits
+/// for the programs in flight.
 pub struct Client {
     inner: Rc<ffi::Client>,
     cache: Option<Cache>,
@@ -30,6 +31,15 @@ impl Client {
     #[must_use]
     pub fn cache(mut self, cache: Cache) -> Self {
         self.cache = Some(cache);
+        self
+    }
+
+    /// Sets how many programs that [`Call::start`](crate::Call::start) started may be in flight, 2 by default. A call
+    /// waits for the oldest of them if there are as many. 0 counts as 1, with which a program starts once the one before
+    /// has ended.
+    #[must_use]
+    pub fn in_flight(self, programs: usize) -> Self {
+        self.inner.set_steps_in_flight(programs);
         self
     }
 

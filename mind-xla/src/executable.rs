@@ -9,7 +9,7 @@ use mind_rt::{Element, Elements, Parameters};
 
 use crate::cache::{Cache, Cached, Key};
 use crate::error::{Error, Failure};
-use crate::ffi::{self, Buffer};
+use crate::ffi::{self, Buffer, Step, StepFailure};
 use crate::layout::Layout;
 use crate::options::compile_options;
 use crate::parameters::OnDevices;
@@ -103,8 +103,9 @@ impl Executable {
         Ok(OnDevices { tensors: tensors.collect::<Result<_, _>>()?, names })
     }
 
-    /// Starts a call, which takes its arguments by further methods.
+    /// Makes a call, which takes its arguments by further methods.
     pub fn call(&self) -> Call<'_> {
+        self.client.collect();
         let given = self.arguments.iter().map(|_| None).collect();
         Call { executable: self, given, faults: Vec::new() }
     }
@@ -175,7 +176,8 @@ impl fmt::Debug for Executable {
     }
 }
 
-/// A call of a program that has not run yet. [`run`](Self::run) reports all faults of its arguments at once.
+/// A call of a program that has not run yet. [`run`](Self::run) and [`start`](Self::start) report all faults of its
+/// arguments at once.
 #[must_use = "a call does nothing until it is run"]
 pub struct Call<'a> {
     executable: &'a Executable,
@@ -279,9 +281,6 @@ impl<'a> Call<'a> {
         if !tensor.is_of(&executable.client) {
             return Err(format!("`{name}` is on the devices of another client"));
         }
-        if !tensor.is_there() {
-            return Err(format!("`{name}` is lost: a failed run consumed it"));
-        }
         if needed == found {
             return Ok(position);
         }
@@ -313,43 +312,107 @@ impl<'a> Call<'a> {
     /// - Returns the error of the plugin. Each tensor of [`update`](Self::update) is then unchanged, or
     ///   [lost](DeviceTensor::is_there) if the plugin had already taken its memory.
     pub fn run(self) -> Result<Vec<DeviceTensor>, Error> {
+        let Started { executable, results, step, mut updated } = self.launch()?;
+        match executable.client.wait_for(&step) {
+            Ok(()) => Ok(executable.keep(results, &mut updated, None)),
+            Err(StepFailure { doing, failure }) => {
+                updated.into_values().for_each(forget_what_is_gone);
+                Err(Failure::during(doing)(failure))
+            }
+        }
+    }
+
+    /// Starts the program and does not wait for its end. Returns the results as [`run`](Self::run) does. Further calls
+    /// can take the results, and the tensors of [`update`](Self::update), before they are there. Methods that read them
+    /// wait.
+    ///
+    /// The client bounds the number of [programs in flight](crate::Client::in_flight).
+    ///
+    /// ```no_run
+    /// # fn example(executable: &mind_xla::Executable, net: &mut mind_xla::OnDevices) -> Result<(), mind_xla::Error> {
+    /// let mut losses = Vec::new();
+    /// for _ in 0..100 {
+    ///     losses.extend(executable.call().update("net", net).start()?);
+    /// }
+    /// // Waits for the last step.
+    /// println!("{}", losses[99].number::<f32>()?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), for programs that cannot be started. If a program fails after it was started, the error is
+    /// told by all of its results and by the tensors that it updates, which are then lost. Results of later programs
+    /// that took them tell it too.
+    pub fn start(self) -> Result<Vec<DeviceTensor>, Error> {
+        let Started { executable, results, step, mut updated } = self.launch()?;
+        Ok(executable.keep(results, &mut updated, Some(&step)))
+    }
+
+    /// Copies the arguments to the devices and starts the program.
+    fn launch(self) -> Result<Started<'a>, Error> {
         let Self { executable, given, mut faults } = self;
         let mut arguments = Vec::new();
         for (given, argument) in given.into_iter().zip(&executable.described.arguments) {
             match given {
-                Some(given) => arguments.push(given),
+                Some(given) => arguments.push((&argument.name, given)),
                 None => faults.push(format!("`{}` is not given", argument.name)),
             }
         }
+        if faults.is_empty() {
+            // The end of an earlier run may show that arguments are lost.
+            executable.client.make_room();
+        }
+        let lost =
+            arguments.iter().filter(|(_, given)| given.tensor().is_some_and(|tensor| !tensor.is_there()));
+        faults.extend(lost.map(|(name, _)| format!("`{name}` is lost: a failed run consumed it")));
         if !faults.is_empty() {
             return Err(Error::Arguments(faults));
         }
-        let copied = arguments.iter().enumerate().map(|(position, given)| match given {
+        let copied = arguments.iter().enumerate().map(|(position, (_, given))| match given {
             CallArgument::HostMemory(elements) => executable.put(position, *elements).map(Some),
             CallArgument::Number(values) => executable.put(position, values.as_elements()).map(Some),
             CallArgument::Kept(_) | CallArgument::Updated(_) => Ok(None),
         });
         let copied: Vec<Option<DeviceTensor>> = copied.collect::<Result<_, _>>()?;
-        let tensors = arguments.iter().zip(&copied).map(|(given, copied)| match (given, copied) {
-            (CallArgument::Kept(tensor), _) => tensor,
-            (CallArgument::Updated(tensor), _) => &**tensor,
-            (CallArgument::HostMemory(_) | CallArgument::Number(_), copied) => {
-                copied.as_ref().expect("it was copied above")
-            }
+        let tensors = arguments.iter().zip(&copied).map(|((_, given), copied)| {
+            given.tensor().or(copied.as_ref()).expect("what is not on the devices was copied above")
         });
         let tensors: Vec<&DeviceTensor> = tensors.collect();
         let lists: Vec<Vec<&Buffer>> = (0..executable.devices())
             .map(|device| tensors.iter().map(|tensor| &tensor.parts()[device]).collect())
             .collect();
-        let ran = executable.executable.execute(&lists);
+        let earlier = tensors.iter().filter_map(|tensor| tensor.step().cloned());
+        let started = executable.executable.start(&lists, earlier.collect());
         drop((lists, tensors));
-        let mut updated = executable.updated(arguments);
-        match ran {
-            Ok(results) => Ok(executable.keep(results, &mut updated)),
+        let updated = executable.updated(arguments.into_iter().map(|(_, given)| given).collect());
+        match started {
+            Ok((results, step)) => Ok(Started { executable, results, step, updated }),
             Err(failure) => {
                 updated.into_values().for_each(forget_what_is_gone);
                 Err(Failure::during("run the program")(failure))
             }
+        }
+    }
+}
+
+/// A program that was started.
+struct Started<'a> {
+    executable: &'a Executable,
+    /// The results of each device.
+    results: Vec<Vec<Buffer>>,
+    step: Rc<Step>,
+    /// The tensors that are updated, each with the position of the result that replaces it.
+    updated: BTreeMap<usize, &'a mut DeviceTensor>,
+}
+
+impl CallArgument<'_> {
+    /// The tensor, if the argument is on the devices.
+    const fn tensor(&self) -> Option<&DeviceTensor> {
+        match self {
+            Self::Kept(tensor) => Some(tensor),
+            Self::Updated(tensor) => Some(tensor),
+            Self::HostMemory(_) | Self::Number(_) => None,
         }
     }
 }
@@ -374,19 +437,23 @@ impl Executable {
         updated.collect()
     }
 
-    /// Stores results in the tensors that they update, and returns the other results as new tensors.
+    /// Stores results in the tensors that they update, and returns the other results as new tensors. They are there once
+    /// the run has ended.
     fn keep(
         &self,
         results: Vec<Vec<Buffer>>,
         updated: &mut BTreeMap<usize, &mut DeviceTensor>,
+        step: Option<&Rc<Step>>,
     ) -> Vec<DeviceTensor> {
         let mut devices: Vec<_> = results.into_iter().map(Vec::into_iter).collect();
         let mut kept = Vec::new();
         for (position, layout) in self.results.iter().enumerate() {
             let parts = devices.iter_mut().filter_map(Iterator::next).collect();
             match updated.get_mut(&position) {
-                Some(tensor) => tensor.replace(parts),
-                None => kept.push(DeviceTensor::new(self.client.clone(), layout.clone(), parts)),
+                Some(tensor) => tensor.replace(parts, step.cloned()),
+                None => {
+                    kept.push(DeviceTensor::new(self.client.clone(), layout.clone(), parts, step.cloned()))
+                }
             }
         }
         kept
@@ -396,7 +463,7 @@ impl Executable {
 /// After a failed run, removes the parts of a tensor if the plugin took the memory of any part.
 fn forget_what_is_gone(tensor: &mut DeviceTensor) {
     if tensor.parts().iter().any(|part| part.is_gone().unwrap_or(true)) {
-        tensor.replace(Vec::new());
+        tensor.replace(Vec::new(), None);
     }
 }
 

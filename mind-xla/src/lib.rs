@@ -15,10 +15,12 @@
 //! # Guarantees
 //!
 //! - **Errors**: an error of the plugin is an [`Error`] with the text of the plugin. Wrong arguments are all reported
-//!   at once, before anything is copied or run. If a run fails, each tensor that it updates is either unchanged, or
-//!   [lost](DeviceTensor::is_there) because the plugin had already taken its memory.
+//!   at once, before anything is copied or run. If [`Call::run`] fails, each tensor that it updates is either unchanged,
+//!   or [lost](DeviceTensor::is_there) because the plugin had already taken its memory.
 //! - **Memory**: a program reuses the memory of the tensors that it updates. They stay on the devices between calls.
 //!   Tensors on devices keep their client alive.
+//! - **Steps in flight**: [`Call::start`] does not wait for the end of a program. Further calls take its results before
+//!   they are there. If the program fails, its results and the tensors that it updates tell the error.
 //! - **Compiling once**: a [`Cache`] keeps compiled programs in a folder that belongs to the user alone.
 //! - **Splitting**: the program sets how its arguments are split over the devices. A result that updates an argument is
 //!   split like this argument. Every device has a full copy of each other result. Each part of a tensor is copied to

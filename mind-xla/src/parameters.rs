@@ -14,11 +14,26 @@ pub struct OnDevices {
     pub(crate) tensors: Vec<DeviceTensor>,
 }
 
+/// A single tensor, such as a result, as the argument of a call.
+impl From<DeviceTensor> for OnDevices {
+    fn from(tensor: DeviceTensor) -> Self {
+        Self { names: vec![String::new()], tensors: vec![tensor] }
+    }
+}
+
 impl OnDevices {
     /// The tensors, each with its name within the argument, such as `w1` or `first.w`. The name is empty for an
     /// argument that is a single tensor.
     pub fn tensors(&self) -> impl ExactSizeIterator<Item = (&str, &DeviceTensor)> {
         self.names.iter().map(|name| &**name).zip(&self.tensors)
+    }
+
+    /// Waits until all tensors are there, as [`DeviceTensor::wait`] does.
+    ///
+    /// # Errors
+    /// The errors of [`DeviceTensor::wait`].
+    pub fn wait(&self) -> Result<(), Error> {
+        self.tensors.iter().try_for_each(DeviceTensor::wait)
     }
 
     /// Copies all tensors from the devices to `parameters`. An error leaves `parameters` unchanged.

@@ -8,15 +8,20 @@ use mind_rt::{Element, Elements};
 use mind_shape::{element_types, match_dtype, match_elements};
 
 use crate::error::{Error, Failure};
-use crate::ffi::{self, Buffer, bytes_of, bytes_of_mut};
+use crate::ffi::{self, Buffer, Step, StepFailure, bytes_of, bytes_of_mut};
 use crate::layout::Layout;
 
 /// A tensor on the devices of a client, whole or split.
+///
+/// The results of [`Call::start`](crate::Call::start) are there once the program has ended. Methods that read elements
+/// wait for that. Dropping a tensor does not wait.
 pub struct DeviceTensor {
     client: Rc<ffi::Client>,
     layout: Layout,
     /// The part of each device. Empty if a failed run took the memory.
     parts: Vec<Buffer>,
+    /// The run of which the tensor is a result, unless it is known to have succeeded.
+    step: Option<Rc<Step>>,
 }
 
 macro_rules! values {
@@ -51,8 +56,13 @@ impl Values {
 }
 
 impl DeviceTensor {
-    pub(crate) const fn new(client: Rc<ffi::Client>, layout: Layout, parts: Vec<Buffer>) -> Self {
-        Self { client, layout, parts }
+    pub(crate) const fn new(
+        client: Rc<ffi::Client>,
+        layout: Layout,
+        parts: Vec<Buffer>,
+        step: Option<Rc<Step>>,
+    ) -> Self {
+        Self { client, layout, parts, step }
     }
 
     /// Copies elements to the devices. They must have the number and the type of `layout`.
@@ -80,7 +90,7 @@ impl DeviceTensor {
         });
         let parts = parts.collect::<Result<_, _>>();
         let parts = parts.map_err(Failure::during(format!("copy `{name}` to the devices")))?;
-        Ok(Self::new(client.clone(), layout.clone(), parts))
+        Ok(Self::new(client.clone(), layout.clone(), parts, None))
     }
 
     pub(crate) const fn layout(&self) -> &Layout {
@@ -95,15 +105,31 @@ impl DeviceTensor {
         Rc::ptr_eq(&self.client, client)
     }
 
-    /// Replaces the parts by others of the same layout.
-    pub(crate) fn replace(&mut self, parts: Vec<Buffer>) {
-        self.parts = parts;
+    /// The run of which the tensor is a result, unless it is known to have succeeded.
+    pub(crate) const fn step(&self) -> Option<&Rc<Step>> {
+        self.step.as_ref()
     }
 
-    /// Whether the tensor still has its elements. `false` if a failed run took its memory.
+    /// Replaces the parts by others of the same layout, which are results of a run.
+    pub(crate) fn replace(&mut self, parts: Vec<Buffer>, step: Option<Rc<Step>>) {
+        (self.parts, self.step) = (parts, step);
+    }
+
+    /// Whether the tensor still has its elements. `false` if a failed run took its memory, or the tensor is a result of
+    /// a run that is known to have failed. The method does not wait for the end of a run; [`wait`](Self::wait) does.
     #[must_use]
     pub fn is_there(&self) -> bool {
-        self.parts.len() == self.layout.devices()
+        let failed = self.step.as_ref().is_some_and(|step| step.has_failed());
+        self.parts.len() == self.layout.devices() && !failed
+    }
+
+    /// Waits until the elements are there. Returns at once if the tensor is not a result of a program in flight.
+    ///
+    /// # Errors
+    /// If the program failed of which the tensor is a result, or one whose results that program took.
+    pub fn wait(&self) -> Result<(), Error> {
+        let ended = self.step.as_ref().map_or(Ok(()), |step| self.client.wait_for(step));
+        ended.map_err(|StepFailure { doing, failure }| Failure::during(doing)(failure))
     }
 
     /// The extents of the whole tensor.
@@ -118,10 +144,11 @@ impl DeviceTensor {
         self.layout.dtype
     }
 
-    /// Copies the elements from the devices.
+    /// Copies the elements from the devices, once they are there.
     ///
     /// # Errors
-    /// If the plugin reports an error, or the elements are [lost](Self::is_there).
+    /// If the plugin reports an error, or the elements are [lost](Self::is_there), and the errors of
+    /// [`wait`](Self::wait).
     pub fn read(&self) -> Result<Values, Error> {
         let count = self.layout.extents.iter().product();
         Ok(match_dtype!(self.layout.dtype, T {
@@ -166,6 +193,7 @@ impl DeviceTensor {
     }
 
     fn read_bytes(&self, bytes: &mut [u8]) -> Result<(), Error> {
+        self.wait()?;
         if !self.is_there() {
             let found = format!("{}, lost in a failed run,", shown(self.dtype(), self.dims()));
             return Err(Error::Read { found, needed: "elements".into() });

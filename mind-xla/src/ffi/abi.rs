@@ -35,6 +35,7 @@ pub enum FunctionIndex {
     PluginInitialize = 3,
     EventDestroy = 5,
     EventAwait = 8,
+    EventOnReady = 9,
     ClientCreate = 10,
     ClientDestroy = 11,
     ClientPlatformName = 12,
@@ -67,13 +68,14 @@ pub const PLACES: usize = 71;
 
 impl FunctionIndex {
     /// The functions that every plugin needs. The others are only for programs in files.
-    pub const NEEDED: [Self; 29] = [
+    pub const NEEDED: [Self; 30] = [
         Self::ErrorDestroy,
         Self::ErrorMessage,
         Self::ErrorGetCode,
         Self::PluginInitialize,
         Self::EventDestroy,
         Self::EventAwait,
+        Self::EventOnReady,
         Self::ClientCreate,
         Self::ClientDestroy,
         Self::ClientPlatformName,
@@ -131,6 +133,18 @@ pub struct Object {
     pub start: Start,
     pub object: Opaque,
     pub made: Opaque,
+}
+
+/// A function that the plugin calls once an event has happened, with an error or null, which the function owns.
+pub type Callback = unsafe extern "C" fn(error: Opaque, argument: Opaque);
+
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct OnReady {
+    pub start: Start,
+    pub event: Opaque,
+    pub callback: Callback,
+    pub argument: Opaque,
 }
 
 /// Arguments of functions that return a text of an object.
@@ -347,6 +361,7 @@ mod tests {
     #[test]
     fn structures_are_as_large_as_in_the_header() {
         assert_eq!(size_of::<Head>(), 40);
+        assert_eq!(size_of::<OnReady>(), 40);
         assert_eq!(size_of::<NamedValue>(), 56);
         assert_eq!(size_of::<ClientCreate>(), 88);
         assert_eq!(size_of::<Program>(), 48);

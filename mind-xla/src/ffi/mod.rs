@@ -12,9 +12,12 @@
 
 pub mod abi;
 mod bytes;
+mod step;
 
 pub use bytes::{Plain, bytes_of, bytes_of_mut};
+pub use step::{Step, StepFailure};
 
+use std::cell::RefCell;
 use std::ffi::{c_char, c_int};
 use std::mem::size_of;
 use std::path::Path;
@@ -26,6 +29,8 @@ use libloading::Library;
 
 use crate::device::{ClientOption, Memory, MemoryStats};
 use crate::error::{Error, Failure, UNIMPLEMENTED};
+use step::Queue;
+
 use abi::{Function, FunctionIndex, MAJOR, Opaque, PLACES, Start, Text};
 
 /// The number of words after the known arguments. Newer plugins have more arguments, and take 0 for an argument that is
@@ -243,7 +248,11 @@ pub struct Client {
     table: Arc<Table>,
     client: Opaque,
     devices: Vec<Opaque>,
+    queue: RefCell<Queue>,
 }
+
+/// The number of runs in flight unless another is set.
+const STEPS_IN_FLIGHT: usize = 2;
 
 impl Client {
     pub fn new(table: &Arc<Table>, options: &[(&str, ClientOption)]) -> Result<Self, Failure> {
@@ -258,7 +267,8 @@ impl Client {
         };
         // SAFETY: the function takes these arguments. The names and values of options live until it returns.
         let client = unsafe { table.call(FunctionIndex::ClientCreate, arguments) }?.client;
-        let mut client = Self { table: table.clone(), client, devices: Vec::new() };
+        let queue = RefCell::new(Queue::new(STEPS_IN_FLIGHT));
+        let mut client = Self { table: table.clone(), client, devices: Vec::new(), queue };
         // SAFETY: the function lists the devices of a client, and `client.client` is a client.
         client.devices =
             unsafe { client.table.parts(FunctionIndex::ClientAddressableDevices, client.client) }?;
@@ -278,6 +288,27 @@ impl Client {
     /// The version of the plugin's interface.
     pub fn version(&self) -> (i32, i32) {
         self.table.version
+    }
+
+    /// Sets the number of runs in flight, at least 1.
+    pub fn set_steps_in_flight(&self, steps: usize) {
+        self.queue.borrow_mut().set_limit(steps);
+    }
+
+    /// Waits until another run may start.
+    pub fn make_room(&self) {
+        self.queue.borrow_mut().make_room();
+    }
+
+    /// Takes note of the runs that have ended, without waiting.
+    pub fn collect(&self) {
+        self.queue.borrow_mut().collect();
+    }
+
+    /// Waits for the end of a run.
+    pub fn wait_for(&self, step: &Step) -> Result<(), StepFailure> {
+        self.queue.borrow_mut().wait_for(step);
+        step.failure().cloned().map_or(Ok(()), Err)
     }
 
     /// A text that changes with the plugin's file.
@@ -405,8 +436,9 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // SAFETY: the client is destroyed once, after its executables and buffers, which keep it alive. A drop cannot
-        // return an error.
+        self.queue.borrow_mut().wait_for_all();
+        // SAFETY: the client is destroyed once, after its executables and buffers, which keep it alive, and after the
+        // ends of all runs. A drop cannot return an error.
         let _ = unsafe { self.table.tell(FunctionIndex::ClientDestroy, self.client) };
     }
 }
@@ -474,8 +506,13 @@ impl Executable {
         self.results
     }
 
-    /// Runs the program and waits for its end. Takes a list of arguments and returns a list of results per device.
-    pub fn execute(&self, arguments: &[Vec<&Buffer>]) -> Result<Vec<Vec<Buffer>>, Failure> {
+    /// Starts the program. Takes a list of arguments and returns a list of results per device. The results are there
+    /// once the run has ended. `earlier` are the runs whose results are among the arguments.
+    pub fn start(
+        &self,
+        arguments: &[Vec<&Buffer>],
+        mut earlier: Vec<Rc<Step>>,
+    ) -> Result<(Vec<Vec<Buffer>>, Rc<Step>), Failure> {
         let table = &self.client.table;
         let count = arguments.first().map_or(0, Vec::len);
         assert!(
@@ -521,20 +558,21 @@ impl Executable {
             results.iter().map(|list| list.iter().filter(|buffer| !buffer.is_null()).map(own).collect());
         let results: Vec<Vec<Buffer>> = results.collect();
         ran?;
+        earlier.retain(|step| !step.has_ended());
         // SAFETY: a successful call returned these events, and nothing else owns them.
-        let waited = events.into_iter().map(|event| unsafe { table.wait(event) });
-        // Waits for all events, even after one that failed.
-        waited.collect::<Vec<_>>().into_iter().collect::<Result<(), _>>()?;
+        let step = Rc::new(unsafe { Step::new(table, self.executable, events, earlier) });
+        self.client.queue.borrow_mut().push(step.clone());
         if results.iter().any(|list| list.len() != self.results) {
             return Err(Failure { code: 0, text: "it gave no buffer for a result".into() });
         }
-        Ok(results)
+        Ok((results, step))
     }
 }
 
 impl Drop for Executable {
     fn drop(&mut self) {
-        // SAFETY: the executable is destroyed once, before its client. A drop cannot return an error.
+        self.client.queue.borrow_mut().wait_for_all_of(self.executable);
+        // SAFETY: the executable is destroyed once, before its client and after its runs. A drop cannot return an error.
         let _ = unsafe { self.client.table.tell(FunctionIndex::LoadedExecutableDestroy, self.executable) };
     }
 }

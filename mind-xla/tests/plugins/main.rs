@@ -10,3 +10,4 @@ mod example;
 mod fake;
 mod real;
 mod special;
+mod steps;

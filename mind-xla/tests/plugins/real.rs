@@ -36,6 +36,10 @@ mind! {
 
     fn peaks<N>(x: f32[N, 2]) -> (f32, f32[2], f32[N]) { (max(x), min(x, axis = 0), max(x, axis = 1)) }
 
+    fn powers(a: f32[256, 256]) -> f32[256, 256] { a @ a @ a @ a @ a }
+
+    fn scale(a: &mut f32[256, 256]) { a = a * 0.5; }
+
     fn product(a: f32[24, 24], b: f32[24, 24]) -> f32[24, 24] { a @ b }
 
     fn above(x: f32[4], least: f32) -> bool[4] { x > least }
@@ -124,6 +128,62 @@ fn each_precision_keeps_its_bound() {
         // Both operands are rounded, and the sum of the magnitudes of 24 products is at most 24.
         let bound = 24.0 * rounding;
         assert!(found.iter().zip(exact.as_slice()).all(|(a, b)| (a - b).abs() <= bound), "{precision:?}");
+    }
+}
+
+#[test]
+fn started_steps_are_those_that_are_waited_for() {
+    for (devices, limit) in [(1, 1), (1, 4), (8, 2), (8, 4)] {
+        let Some(client) = client(devices) else { return };
+        let client = client.in_flight(limit);
+        let program = program(step::MIC, step::UPDATES).extent("N", 16);
+        let program = match devices {
+            1 => program,
+            _ => program.axis("d", 8).split("x", &["d", "_"]).split("y", &["d"]),
+        };
+        let (expected, net) = train(&client, &program);
+        let (x, y, start) = sample();
+        let executable = client.compile(&program).expect("the program compiles");
+        let mut on_devices = executable.load("net", &start).expect("the network fits");
+        let losses = expected.iter().map(|_| {
+            let call = executable.call().pass("x", &x).pass("y", &y).update("net", &mut on_devices);
+            call.number("rate", 0.3_f32).start().expect("the step starts").remove(0)
+        });
+        let losses: Vec<_> = losses.collect();
+        let mut found = start.clone();
+        on_devices.read_into(&mut found).expect("it is the same network");
+        let pairs = found.parameters().into_iter().zip(net.parameters());
+        assert!(pairs.into_iter().all(|(found, net)| found.as_slice::<f32>() == net.as_slice::<f32>()));
+        let losses: Vec<f32> = losses.iter().map(|loss| loss.number().expect("it is a number")).collect();
+        assert_eq!(losses, expected);
+        // The last steps are dropped in flight.
+        for _ in 0..limit {
+            let call = executable.call().pass("x", &x).pass("y", &y).update("net", &mut on_devices);
+            call.number("rate", 0.3_f32).start().expect("the step starts");
+        }
+    }
+}
+
+/// A program that updates a tensor does not change it for a program in flight that reads it.
+#[test]
+fn a_tensor_that_is_read_in_flight_can_be_updated() {
+    let Some(client) = client(1) else { return };
+    let client = client.in_flight(8);
+    let compiled = |mic, updates| client.compile(&program(mic, updates)).expect("the program compiles");
+    let (reads, updates) = (compiled(powers::MIC, powers::UPDATES), compiled(scale::MIC, scale::UPDATES));
+    let a: Tensor![f32; 256, 256] =
+        Tensor::from_fn_with((Const, Const), |[i, j]| ((256 * i + j) as f32 * 0.37).sin() / 16.0);
+    let mut on_devices = updates.load("a", &a).expect("it fits");
+    let mut found = Vec::new();
+    for _ in 0..4 {
+        found.push(reads.call().lend("a", &on_devices).start().expect("it starts").remove(0));
+        updates.call().update("a", &mut on_devices).start().expect("it starts");
+    }
+    let mut a = a;
+    for found in found {
+        let expected = reads.call().pass("a", &a).run().expect("it runs");
+        assert_eq!(found.read().expect("it is there"), expected[0].read().expect("it is there"));
+        scale(&mut a);
     }
 }
 

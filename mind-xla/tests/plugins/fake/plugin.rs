@@ -55,13 +55,14 @@ pub extern "C" fn GetPjrtApi() -> *const Table {
     }
     TABLE.get_or_init(|| {
         let mut functions: [Option<Function>; PLACES] = [None; PLACES];
-        let all: [(FunctionIndex, Function); 31] = [
+        let all: [(FunctionIndex, Function); 32] = [
             (FunctionIndex::ErrorDestroy, error_destroy),
             (FunctionIndex::ErrorMessage, error_message),
             (FunctionIndex::ErrorGetCode, error_code),
             (FunctionIndex::PluginInitialize, initialize),
             (FunctionIndex::EventDestroy, event_destroy),
             (FunctionIndex::EventAwait, event_await),
+            (FunctionIndex::EventOnReady, event_on_ready),
             (FunctionIndex::ClientCreate, client_create),
             (FunctionIndex::ClientDestroy, client_destroy),
             (FunctionIndex::ClientPlatformName, platform_name),
@@ -301,6 +302,22 @@ fn failed(failure: Option<&'static str>) -> Opaque {
 unsafe extern "C" fn event_await(given: Opaque) -> Opaque {
     let arguments = arguments!(given as abi::Object);
     failed(unsafe { &*arguments.object.cast::<Event>() }.completion.wait())
+}
+
+unsafe extern "C" fn event_on_ready(given: Opaque) -> Opaque {
+    let arguments = arguments!(given as abi::OnReady);
+    let event = unsafe { &*arguments.event.cast::<Event>() };
+    if variant() == b"deaf" {
+        return error(12, "nobody is told");
+    }
+    event.waiting.fetch_add(1, SeqCst);
+    let (waiting, callback, argument) =
+        (event.waiting.clone(), arguments.callback, arguments.argument.expose_provenance());
+    event.completion.then(Box::new(move |failure| {
+        waiting.fetch_sub(1, SeqCst);
+        unsafe { callback(failed(failure), std::ptr::with_exposed_provenance_mut(argument)) };
+    }));
+    null_mut()
 }
 
 unsafe extern "C" fn client_create(given: Opaque) -> Opaque {
