@@ -123,7 +123,8 @@ def main():
     for devices in (1, 8):
         ours = Ours(devices)
         peer = Jax(ours.text, devices)
-        for kind in ("there", "here", "waited", "queued"):
+        # JAX's client for CPUs stops for want of threads if steps over 8 devices are queued on few cores.
+        for kind in ("there", "here", "waited", "queued")[: 4 if devices == 1 else 2]:
             times = [(ours.least(kind, arguments.steps), peer.least(kind, arguments.steps)) for _ in range(arguments.turns)]
             mine, other = (min(column) for column in zip(*times))
             slow |= mine > 1.05 * other
