@@ -57,4 +57,4 @@ pub use plugin::Plugin;
 pub use program::Program;
 pub use tensor::{DeviceTensor, Values};
 
-pub use mind_core::stablehlo::{Precision, ProgramArgument, ShardedType};
+pub use mind_core::stablehlo::{Compute, Precision, ProgramArgument, ShardedType};

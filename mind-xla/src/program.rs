@@ -8,7 +8,7 @@ use mind_core::{
     ir::ValueId,
     ops::Profile,
     plan::Update,
-    stablehlo::{self, Described, Mesh, Options, Precision},
+    stablehlo::{self, Compute, Described, Mesh, Options, Precision},
     text::{Limits, mic},
 };
 
@@ -107,6 +107,23 @@ impl Program {
     #[must_use]
     pub const fn precision(mut self, precision: Precision) -> Self {
         self.options.precision = precision;
+        self
+    }
+
+    /// Sets the type in which products and convolutions of `f32` are computed. With [`Compute::Bf16`] their operands are
+    /// rounded on every device. Arguments, results, sums and all other operations stay `f32`.
+    ///
+    /// ```
+    /// use mind_xla::{Compute, Program};
+    ///
+    /// let product = "mic@1\nS0 \"x\"\nT0 [f32;4,4]\nN1 input S0 T0\nN2 matmul N1 N1 T0\nO N2\n";
+    /// let text = Program::from_mic(product, &[])?.compute(Compute::Bf16).stablehlo()?.text;
+    /// assert!(text.contains("(tensor<4x4xbf16>, tensor<4x4xbf16>) -> tensor<4x4xf32>"));
+    /// # Ok::<(), mind_xla::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn compute(mut self, compute: Compute) -> Self {
+        self.options.compute = compute;
         self
     }
 

@@ -73,6 +73,19 @@ pub struct LoweringOptions {
     /// For XLA, the lowest precision of products and convolutions of f32 [default: highest]
     #[arg(long, value_name = "NAME")]
     pub precision: Option<PrecisionName>,
+    /// For XLA, the type in which products and convolutions of f32 are computed [default: f32]
+    #[arg(long, value_name = "TYPE")]
+    pub compute: Option<ComputeType>,
+}
+
+/// The type of the operands of products and convolutions of `f32`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ComputeType {
+    /// Operands are not converted
+    F32,
+    /// Operands are rounded to bfloat16 on every device, and products are accumulated in f32
+    #[value(alias = "bfloat16")]
+    Bf16,
 }
 
 /// A precision of products and convolutions of `f32`.

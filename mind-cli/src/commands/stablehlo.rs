@@ -6,12 +6,12 @@ use mind_core::{
     canon::canonicalise,
     diag::Code,
     dim::Symbol,
-    stablehlo::{self, Error, Mesh, Options, Precision},
+    stablehlo::{self, Compute, Error, Mesh, Options, Precision},
     verify::Verified,
 };
 
 use crate::{
-    args::{EngineOptions, LoweringOptions, OutputForm, PrecisionName},
+    args::{ComputeType, EngineOptions, LoweringOptions, OutputForm, PrecisionName},
     dims,
     input::Context,
     report::{Failure, Mistake, Outcome, Spot},
@@ -41,7 +41,12 @@ pub fn options(
         Some(PrecisionName::Tf32) => Precision::Tf32,
         Some(PrecisionName::Bf16) => Precision::Bf16,
     };
-    Ok(Options { extents, updates: context.updates.clone(), mesh: mesh(context, lowering)?, precision })
+    let compute = match lowering.compute {
+        None | Some(ComputeType::F32) => Compute::F32,
+        Some(ComputeType::Bf16) => Compute::Bf16,
+    };
+    let (updates, mesh) = (context.updates.clone(), mesh(context, lowering)?);
+    Ok(Options { extents, updates, mesh, precision, compute })
 }
 
 /// The failure that a program cannot be written as StableHLO.
@@ -66,6 +71,7 @@ pub fn check_use(form: OutputForm, options: &EngineOptions) -> Outcome {
         EngineOptions { dims, .. } if !dims.is_empty() => "--dim",
         EngineOptions { lowering, .. } if !lowering.mesh.is_empty() => "--mesh",
         EngineOptions { lowering, .. } if lowering.precision.is_some() => "--precision",
+        EngineOptions { lowering, .. } if lowering.compute.is_some() => "--compute",
         EngineOptions { .. } => return Ok(()),
     };
     Err(Failure::with_help(

@@ -213,6 +213,13 @@ fn stablehlo_has_the_precision_that_is_named() {
     let said = convert("stablehlo --dim N=8 --precision high").misuse();
     assert!(said.contains("invalid value 'high' for '--precision <NAME>'"), "{said}");
     assert!(said.contains("[possible values: highest, tf32, bf16]"), "{said}");
+    let rounded = convert("stablehlo --dim N=8 --compute bf16").fine();
+    assert!(rounded.contains("(tensor<8x4xbf16>, tensor<4x2xbf16>) -> tensor<8x2xf32>"), "{rounded}");
+    assert_eq!(convert("stablehlo --dim N=8 --compute f32").fine(), exact);
+    let said = convert("stablehlo --dim N=8 --compute f16").misuse();
+    assert!(said.contains("[possible values: f32, bf16]"), "{said}");
+    let said = convert("mic --compute bf16").misuse();
+    assert!(said.contains("--compute works only with --to stablehlo"), "{said}");
     let said = convert("mic --precision tf32").misuse();
     assert!(said.contains("--precision works only with --to stablehlo"), "{said}");
 }

@@ -83,6 +83,7 @@ fn what_is_for_xla_is_refused_elsewhere() {
         ("--devices 2", "--devices works only with --on xla"),
         ("--mesh d=2", "--mesh works only with --on xla"),
         ("--precision tf32", "--precision works only with --on xla"),
+        ("--compute bf16", "--compute works only with --on xla"),
         ("--cache kept", "--cache works only with --on xla"),
         ("--xla-option xla_gpu_autotune_level=0", "--xla-option works only with --on xla"),
         ("--on xla --check nan", "--check works only with the interpreter"),

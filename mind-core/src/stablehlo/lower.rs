@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, mem, sync::Arc};
 
 use super::{
-    Described, Error, Mesh, Options, Precision, ProgramArgument, ShardedType, elements, mesh, ordering,
-    quoted_text, reductions, rows,
+    Compute, Described, Error, Mesh, Options, Precision, ProgramArgument, ShardedType, elements, mesh,
+    ordering, quoted_text, reductions, rows,
     tensor::{self, Tensor, list, number},
     window,
     writer::{SsaValue, Writer},
@@ -35,9 +35,9 @@ pub(super) fn module(module: &Canonical, bindings: &Bindings, options: &Options)
     mesh.map_or(Ok(()), |mesh| mesh.check(module, &inputs))?;
     let writer = Writer::new(inputs.clone());
     let given = (0..inputs.len()).map(|input| writer.argument(input)).collect();
-    let precision = options.precision;
-    let mut lowering =
-        ModuleLowering { extents, precision, writer, values: Vec::new(), further: BTreeMap::new() };
+    let (values, further) = (Vec::new(), BTreeMap::new());
+    let Options { precision, compute, .. } = *options;
+    let mut lowering = ModuleLowering { extents, precision, compute, writer, values, further };
     let outputs = lowering.module(module, given);
     let arguments = arguments(module, inputs, options);
     let results = outputs.iter().enumerate().map(|(position, output)| {
@@ -124,6 +124,7 @@ impl SymbolExtents<'_> {
 struct ModuleLowering<'a> {
     extents: SymbolExtents<'a>,
     precision: Precision,
+    compute: Compute,
     writer: Writer,
     /// The first result of each instruction.
     values: Vec<SsaValue>,
@@ -197,7 +198,8 @@ impl ModuleLowering<'_> {
             Op::Product(Product::Dot) => self.dot(operands[0], operands[1], to),
             Op::Product(Product::MatMul) => self.matmul(operands[0], operands[1], to),
             Op::Window(window) => {
-                window::lower(&mut self.writer, window, [operands[0], operands[1]], to, self.precision)
+                let operands = [operands[0], operands[1]].map(|operand| self.rounded(operand));
+                window::lower(&mut self.writer, window, operands, to, self.precision)
             }
             Op::Effect(Effect::Inspect { .. }) => operands[0],
             Op::Own(Own::External(_)) => unreachable!("a module that calls Rust functions is refused"),
@@ -426,6 +428,18 @@ impl ModuleLowering<'_> {
         self.writer.operation("stablehlo.pad", &[operand, zero], between, to)
     }
 
+    /// An operand of a product or a convolution in the type in which it is computed.
+    fn rounded(&mut self, operand: SsaValue) -> SsaValue {
+        let tensor = self.writer.tensor(operand);
+        match (self.compute, tensor.dtype) {
+            (Compute::Bf16, DType::F32) => {
+                let to = tensor.rounded();
+                self.writer.operation("stablehlo.convert", &[operand], format_args!(""), to)
+            }
+            (Compute::F32 | Compute::Bf16, _) => operand,
+        }
+    }
+
     fn dot(&mut self, lhs: SsaValue, rhs: SsaValue, to: Tensor) -> SsaValue {
         let last = self.writer.tensor(lhs).rank() - 1;
         self.contract([lhs, rhs], 0, [last, 0], to)
@@ -453,6 +467,7 @@ impl ModuleLowering<'_> {
             if batch == 0 { String::new() } else { format!("batching_dims = {batching} x {batching}, ") };
         let [lhs, rhs] = axes;
         let dtype = self.writer.tensor(operands[0]).dtype;
+        let operands = operands.map(|operand| self.rounded(operand));
         let (precision, algorithm) = (self.precision.of_operand(dtype), self.precision.algorithm(dtype));
         let between = format_args!(
             ", {batching}contracting_dims = [{lhs}] x [{rhs}], precision = [{precision}, {precision}]{algorithm}"

@@ -8,7 +8,7 @@
 //!
 //! - **Extents** are numbers, since XLA's CPU backend refuses symbols. Each symbol of the module needs an extent.
 //! - **Precision** of products and convolutions is `HIGHEST`, so that no engine rounds their operands, unless the
-//!   options name a lower [`Precision`].
+//!   options name a lower [`Precision`], or [`Compute::Bf16`], which rounds them on every engine.
 //! - **Updates** are donated: an input that an output [updates](Update) has `tf.aliasing_output`, and an engine that
 //!   knows the attribute reuses its memory.
 //! - **Layouts** over several devices use Shardy's dialect `sdy`, and are written only if a [`Mesh`] is given. The
@@ -60,7 +60,7 @@ mod window;
 mod writer;
 
 pub use mesh::Mesh;
-pub use precision::Precision;
+pub use precision::{Compute, Precision};
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -89,6 +89,8 @@ pub struct Options {
     pub mesh: Option<Mesh>,
     /// The precision of products and convolutions of `f32`.
     pub precision: Precision,
+    /// The type in which products and convolutions of `f32` are computed.
+    pub compute: Compute,
 }
 
 /// The reason why a module cannot be written.

@@ -1,4 +1,4 @@
-//! The precision of products and convolutions.
+//! The precision of products and convolutions, and the type in which they are computed.
 
 use crate::ty::DType;
 
@@ -16,6 +16,19 @@ pub enum Precision {
     /// Operands may be rounded to 8 significant bits, as bfloat16 does: `DEFAULT`, and for matrix products the
     /// algorithm of JAX's preset `BF16_BF16_F32`. JAX's `bfloat16` is without the algorithm, which NVIDIA GPUs need
     /// to use bfloat16.
+    Bf16,
+}
+
+/// The type of the operands of matrix products and convolutions of `f32`.
+///
+/// Arguments, sums and all other operations stay `f32`, as in training with mixed precision. Products of other element
+/// types are not affected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Compute {
+    /// Operands stay `f32`. [`Precision`] says whether an engine may round them.
+    #[default]
+    F32,
+    /// Operands are rounded to bfloat16 on every engine, and products are accumulated in `f32`.
     Bf16,
 }
 

@@ -16,11 +16,13 @@ use crate::{
 pub(super) struct Tensor {
     pub(super) dtype: DType,
     pub(super) shape: Vec<i64>,
+    /// Whether the elements are bfloat16, which the language does not have, in place of `f32`.
+    is_bfloat16: bool,
 }
 
 impl Tensor {
     pub(super) fn new(dtype: DType, shape: impl Into<Vec<i64>>) -> Self {
-        Self { dtype, shape: shape.into() }
+        Self { dtype, shape: shape.into(), is_bfloat16: false }
     }
 
     /// The type of a scalar.
@@ -31,6 +33,11 @@ impl Tensor {
     /// The same element type with another shape.
     pub(super) fn with_shape(&self, shape: impl Into<Vec<i64>>) -> Self {
         Self::new(self.dtype, shape)
+    }
+
+    /// The same shape with elements of bfloat16.
+    pub(super) fn rounded(&self) -> Self {
+        Self { is_bfloat16: true, ..self.clone() }
     }
 
     pub(super) fn rank(&self) -> usize {
@@ -47,6 +54,7 @@ impl fmt::Display for Tensor {
             Kind::Truth => write!(f, "i1>"),
             Kind::Unsigned => write!(f, "ui{bits}>"),
             Kind::Signed => write!(f, "i{bits}>"),
+            Kind::Float if self.is_bfloat16 => f.write_str("bf16>"),
             Kind::Float => write!(f, "f{bits}>"),
         }
     }

@@ -13,7 +13,7 @@ use mind_core::{
     map::Map,
     ops::Profile,
     plan::Update,
-    stablehlo::{Mesh, Options, Precision, described, print},
+    stablehlo::{Compute, Mesh, Options, Precision, described, print},
     surface::{lex, lower, lower::Function, parse},
     testing::random_module,
     ty::{DType, Shape, Type},
@@ -115,6 +115,45 @@ fn products_and_convolutions_of_f32_have_the_precision_of_the_options() {
         );
         assert!(text.contains(&attribute) && !text.contains("algorithm"), "{text}");
     }
+}
+
+#[test]
+fn operands_of_products_and_convolutions_are_rounded_to_the_type_of_the_options() {
+    let text = |program| {
+        let module = canonical(functions(program)[0].program.as_ref().expect("it is right").module.clone());
+        print(&module, &Options { compute: Compute::Bf16, ..Options::default() }).expect("it is lowered")
+    };
+    let found = text(
+        "fn f(x: f32[2, 3, 4], y: f32[4, 5], z: f64[3, 3], w: f32[1, 8, 8, 3], k: f32[3, 3, 3, 4])
+            -> (f32[2, 3, 5], f64[3, 3], f32[1, 6, 6, 4], f32) { (x @ y, z @ z, conv2d(w, k), sum(x)) }",
+    );
+    let lines =
+        |name: &str| found.lines().filter(|line| line.contains(name)).map(str::trim).collect::<Vec<_>>();
+    assert_eq!(lines("stablehlo.convert").len(), 4, "{found}");
+    assert!(
+        lines("stablehlo.convert")[0]
+            .ends_with(" = stablehlo.convert %arg0 : (tensor<2x3x4xf32>) -> tensor<2x3x4xbf16>")
+    );
+    let products = lines("dot_general");
+    let types = [
+        "(tensor<2x3x4xbf16>, tensor<4x5xbf16>) -> tensor<2x3x5xf32>",
+        "(tensor<3x3xf64>, tensor<3x3xf64>) -> tensor<3x3xf64>",
+    ];
+    assert!(products.iter().zip(types).all(|(line, types)| line.ends_with(types)), "{found}");
+    let types = "(tensor<1x8x8x3xbf16>, tensor<3x3x3x4xbf16>) -> tensor<1x6x6x4xf32>";
+    assert!(lines("stablehlo.convolution")[0].ends_with(types), "{found}");
+    // Only operands are rounded.
+    let rounded = found.lines().filter(|line| line.contains("bf16"));
+    assert_eq!(rounded.count(), 6, "{found}");
+    let gradient = text(
+        "fn conv(x: f32[1, 8, 8, 3], w: f32[3, 3, 3, 4]) -> f32 { sum(conv2d(x, w)) }
+        fn f(x: f32[1, 8, 8, 3], w: f32[3, 3, 3, 4]) -> (f32[1, 8, 8, 3], f32[3, 3, 3, 4]) { grad(conv, wrt = (x, w))(x, w) }",
+    );
+    let convolutions = gradient.lines().filter(|line| line.contains("stablehlo.convolution"));
+    assert!(
+        convolutions.clone().count() > 0
+            && convolutions.clone().all(|line| line.matches("bf16").count() == 2)
+    );
 }
 
 fn texts(program: &str) -> String {

@@ -2,7 +2,9 @@
 //! each test prints `NOT RUN`.
 
 use mind::{Const, Parameters, Tensor, Xoshiro256, mind};
-use mind_xla::{Cache, Cached, Client, ClientOption, OnDevices, Plugin, Precision, Program, VARIABLE};
+use mind_xla::{
+    Cache, Cached, Client, ClientOption, Compute, OnDevices, Plugin, Precision, Program, VARIABLE,
+};
 
 mind! {
     #[derive(Clone)]
@@ -129,6 +131,40 @@ fn each_precision_keeps_its_bound() {
         let bound = 24.0 * rounding;
         assert!(found.iter().zip(exact.as_slice()).all(|(a, b)| (a - b).abs() <= bound), "{precision:?}");
     }
+}
+
+/// The nearest number with 8 significant bits, of two the even one.
+fn bfloat16(number: f32) -> f32 {
+    let bits = number.to_bits();
+    f32::from_bits((bits + 0x7fff + (bits >> 16 & 1)) & 0xffff_0000)
+}
+
+#[test]
+fn operands_are_rounded_to_bfloat16_where_a_program_computes_in_it() {
+    let Some(client) = client(1) else { return };
+    let [a, b]: [Tensor![f32; 24, 24]; 2] = [0.37, 0.61]
+        .map(|step: f32| Tensor::from_fn_with((Const, Const), |[i, j]| ((24 * i + j) as f32 * step).sin()));
+    let rounded = |x: &Tensor![f32; 24, 24]| Tensor::from_fn_with((Const, Const), |at| bfloat16(x[at]));
+    let (exact, expected) = (product(&a, &b), product(&rounded(&a), &rounded(&b)));
+    let executable = client.compile(&program(product::MIC, &[]).compute(Compute::Bf16)).expect("it compiles");
+    let results = executable.call().pass("a", &a).pass("b", &b).run().expect("it runs");
+    let found = results[0].to_vec::<f32>().expect("f32");
+    let largest = |from: &Tensor![f32; 24, 24]| {
+        found.iter().zip(from.as_slice()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
+    };
+    assert!(
+        largest(&expected) < 1e-5 && largest(&exact) > 1e-4,
+        "{} {}",
+        largest(&expected),
+        largest(&exact)
+    );
+    // Training: parameters and losses stay `f32`, near those of a training in `f32`.
+    let step = program(step::MIC, step::UPDATES).extent("N", 16);
+    let (found, net) = train(&client, &step.clone().compute(Compute::Bf16));
+    let (expected, _) = train(&client, &step);
+    assert_ne!(found, expected);
+    assert!(found.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 0.02), "{found:?}\n{expected:?}");
+    assert!(net.w1.as_slice().iter().any(|weight| bfloat16(*weight) != *weight));
 }
 
 #[test]
