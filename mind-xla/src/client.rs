@@ -105,7 +105,7 @@ impl Client {
 }
 
 /// Converts the answer of an optional function of the plugin: `None` if the plugin does not implement the function.
-fn if_implemented<T>(answer: Result<T, Failure>) -> Result<Option<T>, Failure> {
+pub fn if_implemented<T>(answer: Result<T, Failure>) -> Result<Option<T>, Failure> {
     match answer {
         Ok(answer) => Ok(Some(answer)),
         Err(failure) if failure.code == UNIMPLEMENTED => Ok(None),

@@ -1,4 +1,4 @@
-//! Descriptions of devices, and the options of clients.
+//! Descriptions of devices and their memory, and the options of clients.
 
 /// The description of a device.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,6 +33,23 @@ pub struct MemoryStats {
     pub peak: Option<i64>,
     /// The limit of bytes in use, if the plugin reports one.
     pub limit: Option<i64>,
+}
+
+/// The memory that a program needs on each of its devices, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProgramMemory {
+    /// The size of the code.
+    pub code: i64,
+    /// The size of the arguments.
+    pub arguments: i64,
+    /// The size of the results, including those in the memory of arguments.
+    pub results: i64,
+    /// The size of the results in the memory of arguments, which the program updates.
+    pub reused: i64,
+    /// The size of the temporaries.
+    pub temporaries: i64,
+    /// The highest number of bytes in use, if the plugin reports it.
+    pub peak: Option<i64>,
 }
 
 /// The value of an option of a client.

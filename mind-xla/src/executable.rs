@@ -8,6 +8,8 @@ use mind_core::stablehlo::{Described, ProgramArgument, ShardedType};
 use mind_rt::{Element, Elements, Parameters};
 
 use crate::cache::{Cache, Cached, Key};
+use crate::client::if_implemented;
+use crate::device::ProgramMemory;
 use crate::error::{Error, Failure};
 use crate::ffi::{self, Buffer, Step, StepFailure};
 use crate::layout::Layout;
@@ -71,6 +73,14 @@ impl Executable {
     #[must_use]
     pub const fn cached(&self) -> &Cached {
         &self.cached
+    }
+
+    /// The memory that the program needs on each device, if the plugin reports it.
+    ///
+    /// # Errors
+    /// If the plugin reports an error.
+    pub fn memory(&self) -> Result<Option<ProgramMemory>, Error> {
+        if_implemented(self.executable.memory()).map_err(Failure::during("tell the memory of a program"))
     }
 
     /// The StableHLO text that was compiled.

@@ -49,7 +49,7 @@ mod tensor;
 
 pub use cache::{Cache, Cached};
 pub use client::Client;
-pub use device::{ClientOption, Device, Memory, MemoryStats};
+pub use device::{ClientOption, Device, Memory, MemoryStats, ProgramMemory};
 pub use error::{Error, VARIABLE};
 pub use executable::{Call, Executable};
 pub use parameters::OnDevices;

@@ -61,13 +61,14 @@ pub enum FunctionIndex {
     BufferDestroy = 58,
     BufferIsDeleted = 68,
     BufferToHostBuffer = 70,
+    ExecutableGetCompiledMemoryStats = 96,
 }
 
 /// One more than the largest index.
-pub const PLACES: usize = 71;
+pub const PLACES: usize = 97;
 
 impl FunctionIndex {
-    /// The functions that every plugin needs. The others are only for programs in files.
+    /// The functions that every plugin needs. The others are for programs in files, and for their memory.
     pub const NEEDED: [Self; 30] = [
         Self::ErrorDestroy,
         Self::ErrorMessage,
@@ -323,6 +324,18 @@ pub const LIMIT: usize = 3;
 
 #[derive(Clone, Copy)]
 #[repr(C)]
+pub struct CompiledMemoryStats {
+    pub start: Start,
+    pub executable: Opaque,
+    /// Bytes on a device: of code, arguments, results, arguments that are reused for results, temporaries.
+    pub on_device: [i64; 5],
+    /// The same in the memory of the host.
+    pub on_host: [i64; 5],
+    pub peak: i64,
+}
+
+#[derive(Clone, Copy)]
+#[repr(C)]
 pub struct ExecuteOptions {
     pub start: Start,
     pub callbacks: [Opaque; 2],
@@ -372,6 +385,7 @@ mod tests {
         assert_eq!(size_of::<BufferToHost>(), 56);
         assert_eq!(size_of::<Layout>(), 80);
         assert_eq!(size_of::<MemoryStats>(), 192);
+        assert_eq!(size_of::<CompiledMemoryStats>(), 112);
         assert_eq!(size_of::<ExecuteOptions>(), 112);
         assert_eq!(size_of::<Execute>(), 80);
     }

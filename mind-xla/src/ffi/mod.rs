@@ -27,7 +27,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use libloading::Library;
 
-use crate::device::{ClientOption, Memory, MemoryStats};
+use crate::device::{ClientOption, Memory, MemoryStats, ProgramMemory};
 use crate::error::{Error, Failure, UNIMPLEMENTED};
 use step::Queue;
 
@@ -498,6 +498,26 @@ impl Executable {
                 }
                 Ok(copied)
             }
+        })
+    }
+
+    /// The memory that the program needs on a device.
+    pub fn memory(&self) -> Result<ProgramMemory, Failure> {
+        let place = FunctionIndex::ExecutableGetCompiledMemoryStats;
+        self.client.table.has(place)?;
+        self.with_inner(|executable| {
+            let arguments = abi::CompiledMemoryStats {
+                start: start::<abi::CompiledMemoryStats>(),
+                executable,
+                on_device: [0; 5],
+                on_host: [0; 5],
+                peak: 0,
+            };
+            // SAFETY: the function takes these arguments.
+            let stats = unsafe { self.client.table.call(place, arguments) }?;
+            let [code, arguments, results, reused, temporaries] = stats.on_device;
+            let peak = (stats.peak > 0).then_some(stats.peak);
+            Ok(ProgramMemory { code, arguments, results, reused, temporaries, peak })
         })
     }
 

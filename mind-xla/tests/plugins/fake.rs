@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::LazyLock;
 
 use mind::{Const, Tensor, mind};
-use mind_xla::{Client, ClientOption, Error, Executable, OnDevices, Plugin, Program};
+use mind_xla::{Client, ClientOption, Error, Executable, OnDevices, Plugin, Program, ProgramMemory};
 use tempfile::TempDir;
 
 mind! {
@@ -238,6 +238,23 @@ fn a_device_that_tells_nothing_of_its_memory_is_described() {
     let said = client(&plugin, "").device(2).expect_err("it is not there").to_string();
     assert_eq!(said, "there is no device 2: the client has 2");
     assert_nothing_is_left(&plugin);
+}
+
+#[test]
+fn a_program_tells_its_memory_where_the_plugin_does() {
+    let memory = |name: &str, fail: &str| {
+        let copy = variant(name);
+        let plugin = Plugin::load(&copy.path).expect("it loads");
+        let told = client(&plugin, fail).compile(&program()).expect("it compiles").memory();
+        assert_nothing_is_left(&plugin);
+        told
+    };
+    let expected =
+        ProgramMemory { code: 1, arguments: 2, results: 3, reused: 4, temporaries: 5, peak: Some(7) };
+    assert_eq!(memory("good", "").expect("it tells"), Some(expected));
+    assert_eq!(memory("older", "").expect("it has no figures"), None);
+    let said = memory("good", "memory").expect_err("it fails").to_string();
+    assert_eq!(said, "the plugin failed to tell the memory of a program (INTERNAL): nobody counted");
 }
 
 #[test]

@@ -247,6 +247,18 @@ fn a_program_is_compiled_once() {
 }
 
 #[test]
+fn a_program_tells_its_memory() {
+    let Some(client) = client(1) else { return };
+    let program = program(step::MIC, step::UPDATES).extent("N", 16);
+    let memory =
+        client.compile(&program).expect("it compiles").memory().expect("it tells").expect("it has figures");
+    // The weights, the data (16 rows of 6 f32 and 16 i64) and the rate.
+    let weights = 4 * (6 * 8 + 8 + 8 * 4 + 4);
+    assert_eq!((memory.arguments, memory.reused), (weights + 16 * 6 * 4 + 16 * 8 + 4, weights));
+    assert!(memory.results >= weights + 4 && memory.temporaries > 0, "{memory:?}");
+}
+
+#[test]
 fn options_of_xla_come_to_the_compiler() {
     let Some(client) = client(1) else { return };
     let product = || program(product::MIC, &[]);
