@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
+use sha2::{Digest, Sha256};
+
 use crate::error::{Error, Failure};
 use crate::ffi;
-use crate::sha256::sha256;
 
 /// A folder of compiled programs, for [`Client::cache`](crate::Client::cache).
 ///
@@ -91,7 +92,7 @@ impl Key {
             all.extend_from_slice(&(part.len() as u64).to_le_bytes());
             all.extend_from_slice(&part);
         }
-        Ok(Self(sha256(&all)))
+        Ok(Self(Sha256::digest(&all).into()))
     }
 
     fn name(self) -> String {
@@ -253,7 +254,7 @@ impl Cache {
 /// The bytes before a program in its file.
 fn header(key: Key, program: &[u8]) -> Vec<u8> {
     let size = (program.len() as u64).to_le_bytes();
-    [&MAGIC[..], &key.0, &sha256(program), &size].concat()
+    [&MAGIC[..], &key.0, &Sha256::digest(program)[..], &size].concat()
 }
 
 /// The extension of a file that a cache wrote. Other files have none.

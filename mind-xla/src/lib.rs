@@ -44,7 +44,6 @@ mod options;
 mod parameters;
 mod plugin;
 mod program;
-mod sha256;
 mod tensor;
 
 pub use cache::{Cache, Cached};
