@@ -390,7 +390,10 @@
 //! | `split(x, 3, axis = 0)`, `split(x, [2, 5], axis = 0)` | a tuple of parts along an axis: of equal extents, or between positions |
 //! | `tile(x, [2, 3])`, `repeat(x, 2, axis = 0)` | copies of the whole tensor along each axis; copies of each element along an axis |
 //! | `pad(x, low = [1, 0], high = [1, 2])` | adds zeros around a tensor: along each axis `low` before and `high` after its elements. `value = 1.0` adds another number, `interior = [0, 1]` adds it also between elements, and `mode` is `"edge"`, `"reflect"`, `"symmetric"` or `"wrap"`, as in NumPy |
-//! | `conv2d(x, f, strides = [1, 1], padding = same)` | convolves NHWC images with HWCF filters; padding `valid`, `same` or `[[t, b], [l, r]]` |
+//! | `conv2d(x, f, strides = [1, 1], padding = same)` | convolves NHWC images with HWCF filters; padding `valid`, `same` or `[[t, b], [l, r]]`. With `dilations = [2, 2]` the elements of the filter are apart; with `groups = G` each of the groups of channels has features of its own, and `G` equal to the channels is a depthwise convolution |
+//! | `conv1d`, `conv3d`, `conv_transpose1d`, `conv_transpose2d` | the same over one and three axes, and the transposes: `f` is `[h, w, in, out]` there too, and elements are not flipped, as in PyTorch |
+//! | `max_pool(x, [3, 3], strides = [2, 2], padding = [[1, 1], [1, 1]])`, `sum_pool`, `avg_pool` | the largest element, the sum or the mean of windows over one to three axes before the channels, which are last; also with `dilations`. Padding is never the largest. In a mean it counts as zeros, unless `counted = false` |
+//! | `unfold(x, [3, 3], axes = [1, 2], strides = 2)` | windows that slide along axes: each axis becomes the positions of the window, then the elements in it; also with `dilations` |
 //! | `iota(N)`, `iota([2, N], axis = 1)` | positions along an axis from 0, of `i64` |
 //! | `one_hot(indices, 10, dtype = f32)` | a new last axis with 1 at the position of each index and 0 elsewhere; an index out of range gives zeros |
 //! | `zeros([2, 3])`, `ones(…)`, `full([2], 0.5)`, `zeros_like(x)`, `ones_like(x)` | constants |

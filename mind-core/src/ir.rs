@@ -121,6 +121,8 @@ pub enum Op<A: Form = Resolved> {
     Product(Product),
     /// A filter that moves over an image, and its derivatives.
     Window(Window<A>),
+    /// What windows reduce to, and its derivatives.
+    Pool(Pool<A>),
     /// The operand, with an effect when the program runs.
     Effect(Effect),
     /// An operation that only this form has.
@@ -154,6 +156,7 @@ impl<A: Form> Op<A> {
             Self::Join(op) => op,
             Self::Product(op) => op,
             Self::Window(op) => op,
+            Self::Pool(op) => op,
             Self::Effect(op) => op,
             Self::Own(op) => op,
             _ => self,
@@ -283,6 +286,15 @@ pub enum Part<A: Form = Resolved> {
         /// The slice.
         slice: Box<Slice<A::Bound>>,
     },
+    /// Windows that slide along axes; an extension.
+    Unfold(Box<Windows<A::Bound>>),
+    /// Zeros to which each element of the operand is added where the windows read it; an extension.
+    UnfoldGrad {
+        /// The shape along which the windows slide, which is the result's.
+        shape: A::Shape,
+        /// The windows.
+        windows: Box<Windows<A::Bound>>,
+    },
 }
 
 /// Operations on rows or elements at integer indices. Their rows of the table are in `ops/gathering.rs`.
@@ -365,6 +377,26 @@ pub enum Window<A: Form = Resolved> {
         shape: A::Shape,
         /// The convolution.
         convolution: Box<Convolution>,
+    },
+}
+
+/// Operations on windows that slide over the axes before the last one. Their rows are in `ops/pooling.rs`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Pool<A: Form = Resolved> {
+    /// The largest element of each window; an extension.
+    Max(Box<Pooling>),
+    /// The derivative of `Max`. The operands are `(x, dy)`; an extension.
+    MaxGrad(Box<Pooling>),
+    /// Elements at the places of the largest elements of windows. The operands are `(x, t)`; an extension.
+    MaxTake(Box<Pooling>),
+    /// The sum of each window; an extension.
+    Sum(Box<Pooling>),
+    /// The derivative of `Sum`; an extension.
+    SumGrad {
+        /// The shape of the operand of `Sum`, which is the result's.
+        shape: A::Shape,
+        /// The windows.
+        pooling: Box<Pooling>,
     },
 }
 
@@ -528,6 +560,20 @@ impl Slice {
     }
 }
 
+/// Windows that slide along axes. Each axis becomes two: the positions of the window, then the elements in it. Every list
+/// has an entry for each of the axes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Windows<B = Dim> {
+    /// The axes; ascending and not negative in Core IR.
+    pub axes: Vec<i64>,
+    /// The number of elements of a window, at least 1.
+    pub sizes: Vec<B>,
+    /// The distance between positions, at least 1.
+    pub strides: Vec<i64>,
+    /// The distance between the elements of a window, at least 1.
+    pub dilations: Vec<i64>,
+}
+
 /// The strides and the padding of a convolution.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Convolution {
@@ -535,6 +581,17 @@ pub struct Convolution {
     pub strides: Vec<i64>,
     /// The zeros around the image.
     pub padding: Padding,
+}
+
+/// Windows over the axes before the last one. Every list has an entry for each of one to three axes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Pooling {
+    /// The number of elements of a window, at least 1.
+    pub sizes: Vec<i64>,
+    /// The distance between the elements of a window, at least 1.
+    pub dilations: Vec<i64>,
+    /// The strides, and the padding that windows may cover. They have no elements there.
+    pub slide: Convolution,
 }
 
 /// The zeros around an image that is convolved.

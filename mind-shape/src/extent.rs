@@ -104,6 +104,19 @@ pub const fn slice_extent(extent: i64, start: i64, end: i64, step: i64) -> Resul
     }
 }
 
+/// The extent from the first to the last element of a window of `size` elements at a distance of `dilation`:
+/// `(size - 1) * dilation + 1`. `None` on overflow.
+///
+/// ```
+/// assert_eq!(mind_shape::window_span(3, 2), Some(5));
+/// ```
+pub const fn window_span(size: i64, dilation: i64) -> Option<i64> {
+    match size.saturating_sub(1).checked_mul(dilation) {
+        Some(last) => last.checked_add(1),
+        None => None,
+    }
+}
+
 /// The number of positions of a window of `kernel` elements that moves by `stride` over `extent` elements, with
 /// `before` and `after` zeros around them: `floor((extent + before + after - kernel) / stride) + 1`. The number is
 /// below 1 if the window does not fit. `None` on overflow or for a stride below 1.

@@ -118,12 +118,14 @@ pub(crate) enum Problem<'a> {
     Channels { image: i64, filter: i64 },
     /// The strides are not two numbers of at least 1.
     Strides { strides: &'a [i64] },
-    /// The padding is not two pairs of numbers of at least 0.
-    Padding { pairs: &'a [[i64; 2]] },
+    /// The padding is not a pair of numbers of at least 0 for each of `needed` axes.
+    Padding { pairs: &'a [[i64; 2]], needed: usize },
     /// The number of amounts of padding is not the number of axes.
     AmountCount { low: usize, high: usize },
     /// An amount of padding is below 0.
     Amount { axis: usize, amount: i64 },
+    /// A list does not have one number of at least 1 for each of `needed` axes.
+    EachAxis { name: &'static str, list: &'a [i64], needed: usize },
     /// A window is larger than the extent over which it moves.
     Window { axis: usize, extent: i64, window: i64, positions: i64 },
 
@@ -209,6 +211,7 @@ impl<'a> Failure<'a> {
             Problem::Channels { .. } => "E4009",
             Problem::Strides { .. }
             | Problem::Padding { .. }
+            | Problem::EachAxis { .. }
             | Problem::AmountCount { .. }
             | Problem::Amount { .. } => "E4010",
             Problem::IndexType { .. } => "E4011",
@@ -259,6 +262,12 @@ impl<'a> Failure<'a> {
             Problem::Permutation { .. } => Fault::attributes(&["permutation"]),
             Problem::Strides { .. } => Fault::attributes(&["strides"]),
             Problem::Padding { .. } => Fault::attributes(&["padding"]),
+            Problem::Window { .. } => Fault::attributes(&["sizes"]),
+            Problem::EachAxis { name, .. } => Fault::attributes(match name.as_bytes() {
+                b"sizes" => &["sizes"],
+                b"strides" => &["strides"],
+                _ => &["dilations"],
+            }),
             Problem::AmountCount { .. } | Problem::Amount { .. } => Fault::attributes(&["low"]),
             Problem::Start { axis, .. } => Fault { attributes: &["starts"], subscript: Some((axis, rank)) },
             Problem::End { axis, .. } | Problem::Empty { axis, .. } => {
@@ -292,7 +301,6 @@ impl<'a> Failure<'a> {
             | Problem::SliceLengths { .. }
             | Problem::IndexType { .. }
             | Problem::Channels { .. }
-            | Problem::Window { .. }
             | Problem::NotScalar
             | Problem::NotDifferentiable => Fault::attributes(&[]),
         }

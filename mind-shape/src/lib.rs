@@ -71,7 +71,7 @@ pub use brackets::write_in_brackets;
 pub use element::{DType, Kind, names};
 pub use extent::{
     AxisFault, SliceFault, broadcast_extent, check_axes, check_permutation, element_count, same_extent,
-    same_padding, slice_extent, window_extent,
+    same_padding, slice_extent, window_extent, window_span,
 };
 pub use failure::{Failure, TypeResult, Written};
 pub use message::{Context, Operand, or_fail};

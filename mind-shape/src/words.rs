@@ -327,8 +327,19 @@ impl Writer<'_> {
             Problem::Strides { strides } => {
                 self.fault(&[T("strides "), List(strides), T(", needed two of at least 1")], &[]);
             }
-            Problem::Padding { pairs } => {
-                self.fault(&[T("padding "), Pairs(pairs), T(", needed two pairs of at least 0")], &[]);
+            Problem::Padding { pairs, needed } => {
+                let needed = match needed {
+                    1 => ", needed one pair of at least 0",
+                    2 => ", needed two pairs of at least 0",
+                    _ => ", needed three pairs of at least 0",
+                };
+                self.fault(&[T("padding "), Pairs(pairs), T(needed)], &[]);
+            }
+            Problem::EachAxis { name, list, needed } => {
+                self.fault(
+                    &[T(name), T(" "), List(list), T(", needed "), Count(needed), T(" of at least 1")],
+                    &[0],
+                );
             }
             Problem::Window { axis, extent, window, positions } => self.fault(
                 &[
@@ -341,7 +352,7 @@ impl Writer<'_> {
                     T(": the result has extent "),
                     Integer(positions),
                 ],
-                &[0, 1],
+                if context.operands.len() > 1 { &[0, 1] } else { &[0] },
             ),
 
             Problem::NotScalar => {

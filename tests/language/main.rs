@@ -23,6 +23,7 @@ mod checkpoints;
 mod conditions;
 mod constants;
 mod convolution;
+mod convolutions;
 mod cumulative;
 mod dimensions;
 mod distributions;
@@ -50,6 +51,7 @@ mod ordering;
 mod params;
 mod parts;
 mod picking;
+mod pooling;
 mod positions;
 mod products;
 #[cfg(gate)]

@@ -5,7 +5,7 @@ use crate::{
     dim::Dim,
     ir::{
         Arrange, Cumulation, Inst, Join, Op, Own, Part, Product, Reduction, Reorder, Rows, Slice, ValueId,
-        Window,
+        Window, Windows,
     },
     map::{Map, ShapeRule},
     ops::OpError,
@@ -53,6 +53,7 @@ impl Batch<'_> {
             Op::Join(Join::Concat { axis }) => self.all(inst, Op::Join(Join::Concat { axis: axis + 1 })),
             Op::Product(_) => self.product(inst),
             Op::Window(window) => self.window(window, inst),
+            Op::Pool(pool) => self.all(inst, Op::Pool(pool.with_shape(|shape| self.with_axis(shape)))),
             Op::Own(Own::External(_)) => self.each(inst),
             Op::Own(Own::Nesting(_)) => {
                 let module = inst
@@ -115,6 +116,13 @@ impl Batch<'_> {
             Part::SliceGrad { shape, slice } => {
                 let (shape, slice) = (self.with_axis(shape), self.slice(slice));
                 self.builder.push(Op::Part(Part::SliceGrad { shape, slice }), &[value])
+            }
+            Part::Unfold(windows) => {
+                self.builder.push(Op::Part(Part::Unfold(after_batch(windows))), &[value])
+            }
+            Part::UnfoldGrad { shape, windows } => {
+                let (shape, windows) = (self.with_axis(shape), after_batch(windows));
+                self.builder.push(Op::Part(Part::UnfoldGrad { shape, windows }), &[value])
             }
         }
     }
@@ -292,6 +300,12 @@ impl Batch<'_> {
             }
         }
     }
+}
+
+/// The windows with their axes moved behind the new leading axis.
+fn after_batch(windows: &Windows) -> Box<Windows> {
+    let axes = windows.axes.iter().map(|axis| axis + 1).collect();
+    Box::new(Windows { axes, ..windows.clone() })
 }
 
 /// The reduction with its axes moved behind the new leading axis.

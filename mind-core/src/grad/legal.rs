@@ -112,9 +112,15 @@ impl Legaliser<'_> {
             op => match op.motion() {
                 Some(Motion::Repeat) => self.broadcast(operand(0), inst.operands[0], shape),
                 Some(Motion::Put(slice)) => self.slice_grad(operand(0), shape, slice),
-                Some(Motion::Order | Motion::Axes(_) | Motion::At(_) | Motion::Taken(_)) | None => {
-                    Err(Fault::Extension)
-                }
+                Some(
+                    Motion::Order
+                    | Motion::Axes(_)
+                    | Motion::At(_)
+                    | Motion::Taken(_)
+                    | Motion::Windows(_)
+                    | Motion::Added(_),
+                )
+                | None => Err(Fault::Extension),
             },
         }
     }

@@ -8,7 +8,9 @@ use crate::{
     build::Builder,
     cumulate::{self, Cumulate},
     grad::{AutodiffError, push},
-    ir::{Arrange, Cumulation, Form, Join, Op, Part, Product, Reduction, Reorder, Rows, ValueId, Window},
+    ir::{
+        Arrange, Cumulation, Form, Join, Op, Part, Pool, Product, Reduction, Reorder, Rows, ValueId, Window,
+    },
     map::{Calculus, DerivativeInputs, Map, evaluate},
     reduce::{self, Reduce},
     ty::DType,
@@ -161,6 +163,13 @@ pub(crate) fn step<R: Reverse>(on: &mut R, op: &Op<R::Form>) -> Result<(), R::Er
         Op::Part(Part::SliceGrad { slice, .. }) => {
             pass(on, 0, |on| on.emit(Op::Part(Part::Slice(slice.clone())), &on.in_place(dy)))
         }
+        Op::Part(Part::Unfold(windows)) => pass(on, 0, |on| {
+            let (windows, operands) = (windows.clone(), on.in_place(dy));
+            on.emit_like(|shape| Op::Part(Part::UnfoldGrad { shape, windows }), &operands, on.operand(0))
+        }),
+        Op::Part(Part::UnfoldGrad { windows, .. }) => {
+            pass(on, 0, |on| on.emit(Op::Part(Part::Unfold(windows.clone())), &on.in_place(dy)))
+        }
         Op::Rows(Rows::Gather) => pass(on, 0, |on| {
             on.emit_like(|shape| Op::Rows(Rows::ScatterAdd { shape }), &[on.operand(1), dy], on.operand(0))
         }),
@@ -253,6 +262,22 @@ pub(crate) fn step<R: Reverse>(on: &mut R, op: &Op<R::Form>) -> Result<(), R::Er
                 )
             })?;
             pass(on, 1, |on| on.emit(Op::Window(Window::Conv2d((**convolution).clone())), &[image, dy]))
+        }
+        Op::Pool(Pool::Max(pooling)) => {
+            pass(on, 0, |on| on.emit(Op::Pool(Pool::MaxGrad(pooling.clone())), &[on.operand(0), dy]))
+        }
+        Op::Pool(Pool::MaxGrad(pooling)) => {
+            pass(on, 1, |on| on.emit(Op::Pool(Pool::MaxTake(pooling.clone())), &[on.operand(0), dy]))
+        }
+        Op::Pool(Pool::MaxTake(pooling)) => {
+            pass(on, 1, |on| on.emit(Op::Pool(Pool::MaxGrad(pooling.clone())), &[on.operand(0), dy]))
+        }
+        Op::Pool(Pool::Sum(pooling)) => pass(on, 0, |on| {
+            let pooling = pooling.clone();
+            on.emit_like(|shape| Op::Pool(Pool::SumGrad { shape, pooling }), &[dy], on.operand(0))
+        }),
+        Op::Pool(Pool::SumGrad { pooling, .. }) => {
+            pass(on, 0, |on| on.emit(Op::Pool(Pool::Sum(pooling.clone())), &[dy]))
         }
         Op::Effect(_) => on.contribute(0, dy),
         Op::Own(own) => on.own(own),

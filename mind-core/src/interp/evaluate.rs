@@ -12,11 +12,12 @@ use crate::{
     diag::Code,
     dim::{Bindings, Dim},
     ir::{
-        Const, Convolution, Cumulation, Join, Made, Op, Own, Product, Reduction, Reorder, Rows, Slice, Window,
+        Const, Convolution, Cumulation, Join, Made, Op, Own, Pool, Product, Reduction, Reorder, Rows, Slice,
+        Window,
     },
     map::{self, MOST_OPERANDS, Map},
     ops::{Motion, inverse, position},
-    reduce::{self, ArgReduce},
+    reduce::{self, ArgReduce, Neutral},
     ty::DType,
 };
 
@@ -136,6 +137,7 @@ pub(crate) fn evaluate(op: &Op, operands: &[&Array], to: &Concrete<'_>) -> Resul
             let term = |tap: Tap| [tap.filter, tap.image, tap.result];
             convolved(&shapes, convolution, operands, to, term)
         }
+        Op::Pool(pool) => pooled(pool, operands, to),
         // The observer of a run shows it.
         Op::Effect(_) => operands[0].clone(),
         Op::Own(Own::Nesting(_)) => unreachable!("a run gives what holds a module, and reads its results"),
@@ -425,6 +427,8 @@ fn moved(motion: &Motion<'_>, operand: &Array, to: &Concrete<'_>) -> Array {
         }),
         Motion::At(indices) => read(operand, to, |_| indices.iter().map(|index| to.extent(index)).collect()),
         Motion::Taken(slice) => read(operand, to, |position| source_position(slice, position, to)),
+        Motion::Windows(windows) => read(operand, to, |at| windows.source(at)),
+        Motion::Added(windows) => added(None, operand, to, |at| windows.source(at)),
         Motion::Put(slice) => match_dtype!(to.dtype, T => {
             let mut elements = vec![T::default(); to.shape.iter().product()];
             for (position, element) in positions(&operand.shape).zip(T::elements(operand)) {
@@ -597,4 +601,70 @@ fn convolved(
         }
         Array::new(to.shape, T::wrap(totals.into_iter().map(T::narrow).collect()))
     })
+}
+
+/// Evaluates a pool or a derivative of one.
+fn pooled(pool: &Pool, operands: &[&Array], to: &Concrete<'_>) -> Array {
+    let pooling = pool.pooling();
+    let (x, result): (&[usize], &[usize]) = match pool {
+        Pool::Max(_) | Pool::MaxTake(_) | Pool::Sum(_) => (&operands[0].shape, to.shape),
+        Pool::MaxGrad(_) => (&operands[0].shape, &operands[1].shape),
+        Pool::SumGrad { .. } => (to.shape, &operands[0].shape),
+    };
+    let lead = pooling.lead(x.len());
+    let sizes: Vec<usize> = pooling.sizes.iter().map(|size| position(*size)).collect();
+    // The offsets in the tensor of the elements of the window at a position of the result.
+    let window = |at: &[usize]| -> Vec<usize> {
+        let taps = positions(&sizes).filter_map(|tap| {
+            let mut place = at.to_vec();
+            for (axis, tap) in tap.iter().enumerate() {
+                let padded = at[lead + axis] * position(pooling.slide.strides[axis])
+                    + tap * position(pooling.dilations[axis]);
+                let extent = x[lead + axis];
+                let inside = padded.checked_sub(pooling.before(axis, extent));
+                place[lead + axis] = inside.filter(|inside| *inside < extent)?;
+            }
+            Some(offset(x, &place))
+        });
+        taps.collect()
+    };
+    with_number!(to.dtype, T => {
+        let first = T::elements(operands[0]);
+        // The offset of the first of the largest elements, or of the first NaN.
+        let chosen = |at: &[usize]| {
+            window(at).into_iter().reduce(|largest, new| {
+                let (a, b) = (first[largest], first[new]);
+                if b > a || (is_nan(b) && !is_nan(a)) { new } else { largest }
+            })
+        };
+        match pool {
+            Pool::Max(_) => to.tabulate(|at| chosen(&at).map_or(T::neutral(Neutral::Least), |place| first[place])),
+            Pool::MaxTake(_) => {
+                let second = T::elements(operands[1]);
+                to.tabulate(|at| chosen(&at).map_or(T::default(), |place| second[place]))
+            }
+            Pool::Sum(_) => to.tabulate(|at| {
+                let sum = |total, place: usize| first[place].accumulate(total);
+                T::narrow(window(&at).into_iter().fold(T::NOTHING, sum))
+            }),
+            Pool::MaxGrad(_) | Pool::SumGrad { .. } => {
+                let is_sum = matches!(pool, Pool::SumGrad { .. });
+                let dy = T::elements(operands[operands.len() - 1]);
+                let mut totals = vec![T::NOTHING; to.shape.iter().product()];
+                for (at, dy) in positions(result).zip(dy) {
+                    let places = if is_sum { window(&at) } else { chosen(&at).into_iter().collect() };
+                    for place in places {
+                        totals[place] = dy.accumulate(totals[place]);
+                    }
+                }
+                Array::new(to.shape, T::wrap(totals.into_iter().map(T::narrow).collect()))
+            }
+        }
+    })
+}
+
+/// Whether a number is NaN.
+#[allow(clippy::eq_op, reason = "only a NaN differs from itself")]
+fn is_nan<T: PartialEq>(number: T) -> bool {
+    number != number
 }

@@ -8,6 +8,7 @@ use super::{
     fields::{SHAPE, exactly, listed, not_these_fields},
     rules::{self, wrong_row},
     sample::{Case, Sampling},
+    windows::{UNFOLD, UNFOLD_GRAD},
 };
 use crate::{
     diag::Code,
@@ -22,6 +23,8 @@ rows! {
     Part::Index { .. } => INDEX,
     Part::Slice(_) => SLICE,
     Part::SliceGrad { .. } => SLICE_GRAD,
+    Part::Unfold(_) => UNFOLD,
+    Part::UnfoldGrad { .. } => UNFOLD_GRAD,
 }
 
 /// `Index(x; indices)`: a single element.
@@ -196,6 +199,8 @@ impl Part {
             Self::Index { indices } => Motion::At(indices),
             Self::Slice(slice) => Motion::Taken(slice),
             Self::SliceGrad { slice, .. } => Motion::Put(slice),
+            Self::Unfold(windows) => Motion::Windows(windows),
+            Self::UnfoldGrad { windows, .. } => Motion::Added(windows),
         }
     }
 }

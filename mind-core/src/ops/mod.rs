@@ -56,12 +56,14 @@ mod linear;
 mod making;
 mod nesting;
 mod ordering;
+mod pooling;
 mod reduction;
 mod row;
 mod rules;
 pub mod sample;
 mod scan;
 mod shape;
+mod windows;
 
 use std::sync::Arc;
 
@@ -133,6 +135,7 @@ pub(crate) fn info(op: &Op) -> &'static OpInfo {
         Op::Join(join) => joining::row(join),
         Op::Product(product) => linear::row(product),
         Op::Window(window) => convolution::row(window),
+        Op::Pool(pool) => pooling::row(pool),
         Op::Effect(effect) => effects::row(effect),
         Op::Own(Own::External(external)) => external::row(external),
         Op::Own(Own::Nesting(nesting)) => nesting::row(nesting),
@@ -140,7 +143,7 @@ pub(crate) fn info(op: &Op) -> &'static OpInfo {
 }
 
 /// The rows that are written out by hand, grouped by kind.
-static KINDS: [&[&OpInfo]; 13] = [
+static KINDS: [&[&OpInfo]; 14] = [
     reduction::ARGS,
     constant::ROWS,
     making::ROWS,
@@ -151,6 +154,7 @@ static KINDS: [&[&OpInfo]; 13] = [
     joining::ROWS,
     linear::ROWS,
     convolution::ROWS,
+    pooling::ROWS,
     effects::ROWS,
     external::ROWS,
     nesting::ROWS,

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     cumulate::Cumulate,
     dim::{Dim, Overflow},
-    ir::{Op, Operands, Slice},
+    ir::{Op, Operands, Slice, Windows},
     map::Map,
     profile::Profile,
     reduce::Reduce,
@@ -167,6 +167,10 @@ pub(crate) enum Motion<'o> {
     Taken(&'o Slice),
     /// The operand is a strided box of the result, which is zero elsewhere.
     Put(&'o Slice),
+    /// The result has the windows of the operand.
+    Windows(&'o Windows),
+    /// The elements of the operand are added to zeros where windows of the result read them.
+    Added(&'o Windows),
 }
 
 impl Motion<'_> {
@@ -175,7 +179,7 @@ impl Motion<'_> {
         match self {
             Self::Order | Self::Repeat => operand.shape == result.shape,
             Self::Axes(permutation) => permutation.iter().enumerate().all(|(to, from)| to as i64 == *from),
-            Self::At(_) => false,
+            Self::At(_) | Self::Windows(_) | Self::Added(_) => false,
             Self::Taken(slice) => slice.is_whole(&operand.shape),
             Self::Put(slice) => slice.is_whole(&result.shape),
         }
@@ -184,8 +188,10 @@ impl Motion<'_> {
     /// Whether every element of the result is an element of the operand.
     pub(crate) const fn adds_nothing(&self) -> bool {
         match self {
-            Self::Order | Self::Axes(_) | Self::Repeat | Self::At(_) | Self::Taken(_) => true,
-            Self::Put(_) => false,
+            Self::Order | Self::Axes(_) | Self::Repeat | Self::At(_) | Self::Taken(_) | Self::Windows(_) => {
+                true
+            }
+            Self::Put(_) | Self::Added(_) => false,
         }
     }
 }

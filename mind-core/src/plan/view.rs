@@ -2,7 +2,7 @@
 
 use crate::{
     dim::Dim,
-    ir::Slice,
+    ir::{Slice, Windows},
     plan::{BufferId, Scalar},
     ty::Shape,
 };
@@ -117,6 +117,23 @@ impl View {
             strides.push(if is_one { Dim::ZERO } else { stride.mul(&Dim::literal(*step)).ok()? });
         }
         Some(Self { source: self.source.clone(), offset, shape: shape.clone(), strides })
+    }
+
+    /// The windows of the view, of this shape; `None` if a stride exceeds the limits of dims, which does not happen in a
+    /// contiguous tensor.
+    pub fn windows(&self, windows: &Windows, shape: &Shape) -> Option<Self> {
+        let mut strides = self.strides.clone();
+        for ((place, stride), dilation) in windows.places().zip(&windows.strides).zip(&windows.dilations) {
+            let along = strides[place].clone();
+            // An axis of one element is never stepped along, so its stride does not matter.
+            let times = |axis: usize, step: i64| match shape[axis].is_one() {
+                true => Some(Dim::ZERO),
+                false => along.mul(&Dim::literal(step)).ok(),
+            };
+            strides[place] = times(place, *stride)?;
+            strides.insert(place + 1, times(place + 1, *dilation)?);
+        }
+        Some(Self { source: self.source.clone(), offset: self.offset.clone(), shape: shape.clone(), strides })
     }
 
     /// A single element of the view; `None` if its offset exceeds the limits of dims, which does not happen in a

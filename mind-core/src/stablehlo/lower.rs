@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, mem, sync::Arc};
 
 use super::{
     Compute, Described, Error, Mesh, Options, Precision, ProgramArgument, ShardedType, elements, mesh,
-    ordering, quoted_text, reductions, rows,
+    ordering, pool, quoted_text, reductions, rows,
     tensor::{self, Tensor, list, number},
     window,
     writer::{SsaValue, Writer},
@@ -201,6 +201,7 @@ impl ModuleLowering<'_> {
                 let operands = [operands[0], operands[1]].map(|operand| self.rounded(operand));
                 window::lower(&mut self.writer, window, operands, to, self.precision)
             }
+            Op::Pool(pool) => pool::lower(&mut self.writer, pool, &operands, to),
             Op::Effect(Effect::Inspect { .. }) => operands[0],
             Op::Own(Own::External(_)) => unreachable!("a module that calls Rust functions is refused"),
             Op::Own(Own::Nesting(Nesting::Result { position: at })) => {
@@ -403,6 +404,8 @@ impl ModuleLowering<'_> {
                 self.slice(&starts, &to.shape, &slice.steps, operand)
             }
             Part::SliceGrad { slice, .. } => self.pad(slice, operand, to),
+            Part::Unfold(windows) => rows::unfold(&mut self.writer, windows, operand, &to),
+            Part::UnfoldGrad { windows, .. } => rows::unfold_grad(&mut self.writer, windows, operand, to),
         }
     }
 

@@ -52,6 +52,7 @@ mod extents;
 mod lower;
 mod mesh;
 mod ordering;
+mod pool;
 mod precision;
 mod reductions;
 mod rows;

@@ -6,7 +6,9 @@ use super::{
     writer::{SsaValue, Writer, fold},
 };
 use crate::{
+    ir::Windows,
     map::Map,
+    ops::position,
     ty::{DType, Kind},
 };
 
@@ -90,6 +92,52 @@ pub(super) fn scatter(writer: &mut Writer, [x, indices, updates]: [SsaValue; 3],
         "({{\n    ^bb0(%lhs: {element}, %rhs: {element}):\n      stablehlo.return %rhs : {element}\n    }})"
     );
     scattered(writer, [x, indices, updates], &numbers, &region, to)
+}
+
+/// Gathers the windows along each axis.
+pub(super) fn unfold(writer: &mut Writer, windows: &Windows, x: SsaValue, to: &Tensor) -> SsaValue {
+    let places: Vec<usize> = windows.places().collect();
+    let axes = windows.axes.iter().map(|axis| position(*axis)).zip(places).enumerate();
+    axes.rev().fold(x, |x, (at, (axis, place))| {
+        let indices = window_indices(writer, windows, at, [to.shape[place], to.shape[place + 1]]);
+        let (mut shape, mut sizes) = (writer.tensor(x).shape.clone(), writer.tensor(x).shape.clone());
+        sizes[axis] = 1;
+        shape.splice(axis..=axis, [to.shape[place], to.shape[place + 1]]);
+        let others = list((0..shape.len()).filter(|other| *other != axis && *other != axis + 1));
+        let numbers = format!(
+            "offset_dims = {others}, collapsed_slice_dims = [{axis}], start_index_map = [{axis}], \
+             index_vector_dim = 2"
+        );
+        let result = writer.tensor(x).with_shape(shape);
+        gathered(writer, [x, indices], &numbers, &sizes, result)
+    })
+}
+
+/// Adds the elements of windows along each axis.
+pub(super) fn unfold_grad(writer: &mut Writer, windows: &Windows, dy: SsaValue, to: Tensor) -> SsaValue {
+    let axes = windows.axes.iter().map(|axis| position(*axis)).enumerate();
+    axes.fold(dy, |dy, (at, axis)| {
+        let mut shape = writer.tensor(dy).shape.clone();
+        let indices = window_indices(writer, windows, at, [shape[axis], shape[axis + 1]]);
+        let others = list((0..shape.len()).filter(|other| *other != axis && *other != axis + 1));
+        shape.splice(axis..=axis + 1, [to.shape[axis]]);
+        let numbers = format!(
+            "update_window_dims = {others}, inserted_window_dims = [{axis}], scatter_dims_to_operand_dims = \
+             [{axis}], index_vector_dim = 2"
+        );
+        let result = writer.tensor(dy).with_shape(shape);
+        added(writer, indices, dy, &numbers, result)
+    })
+}
+
+/// The index that a window reads at each of its positions and elements.
+fn window_indices(writer: &mut Writer, windows: &Windows, at: usize, extents: [i64; 2]) -> SsaValue {
+    let of = Tensor::new(DType::I64, extents);
+    let [positions, elements] = [0, 1].map(|axis| writer.iota(axis, of.clone()));
+    let [stride, dilation] = [windows.strides[at], windows.dilations[at]]
+        .map(|step| writer.constant(&step.to_string(), of.clone()));
+    let names = [("p", positions), ("s", stride), ("k", elements), ("d", dilation)];
+    evaluate(writer, "p * s + k * d", &names)
 }
 
 /// The attributes of a scatter of rows.

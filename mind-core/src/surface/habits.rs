@@ -187,10 +187,10 @@ const BY_MASK: &str = "a shape cannot depend on the values of elements: `where(m
 
 const SEARCHES: &str = "positions among sorted edges are `num::searchsorted(edges, x)`, or `searchsorted_right` after equal edges";
 
-const MAX_POOLING: &str = "reshape so that each window that does not overlap has its own axes: for 2 by 2 windows of \
-    an `f32[1, 4, 4, 3]`, write `max(reshape(x, [1, 2, 2, 2, 2, 3]), axes = [2, 4])`";
-const MEAN_POOLING: &str = "reshape so that each window that does not overlap has its own axes: for 2 by 2 windows of \
-    an `f32[1, 4, 4, 3]`, write `mean(reshape(x, [1, 2, 2, 2, 2, 3]), axes = [2, 4])`";
+const MAX_POOLING: &str = "give the sizes and strides of the windows, and channels last: `max_pool(x, [2, 2], strides = \
+    [2, 2])`";
+const MEAN_POOLING: &str = "give the sizes and strides of the windows, and channels last: `avg_pool(x, [2, 2], strides = \
+    [2, 2])`";
 
 const FUNCTIONS: &[(&[&str], Replacement)] = &[
     // Other names.
@@ -408,8 +408,20 @@ const FUNCTIONS: &[(&[&str], Replacement)] = &[
     (&["take_along_axis", "take_along_dim", "batch_gather"], Replacement::Named("take_along")),
     (&["onehot", "to_categorical"], Replacement::Named("one_hot")),
     (&["full_like", "fill", "fill_"], formula("zeros_like({=0}) + {1}")),
-    (&["max_pool2d", "max_pool", "MaxPool2d"], Replacement::Words(MAX_POOLING)),
-    (&["avg_pool2d", "avg_pool", "AvgPool2d"], Replacement::Words(MEAN_POOLING)),
+    (
+        &["max_pool1d", "max_pool2d", "max_pool3d", "MaxPool1d", "MaxPool2d", "MaxPool3d"],
+        Replacement::Words(MAX_POOLING),
+    ),
+    (
+        &["avg_pool1d", "avg_pool2d", "avg_pool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d"],
+        Replacement::Words(MEAN_POOLING),
+    ),
+    (
+        &["sliding_window_view"],
+        Replacement::Words(
+            "give the axes: `unfold(x, 3, axes = 0)` has the windows of 3 elements along axis 0",
+        ),
+    ),
     (
         &["dynamic_update_slice", "dynamic_update_slice_in_dim", "slice_scatter", "select_scatter"],
         Replacement::Words("`replace(x[i ..+ 4], y)` replaces a part of `x`"),

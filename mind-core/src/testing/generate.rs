@@ -8,8 +8,8 @@ use crate::{
     data::TensorData,
     dim::{Bindings, Dim},
     ir::{
-        Arrange, Const, Convolution, Cumulation, Effect, Join, Made, Module, Op, Padding, Part, Product,
-        Reduction, Rows, Slice, ValueId, Window,
+        Arrange, Const, Convolution, Cumulation, Effect, Join, Made, Module, Op, Padding, Part, Pool,
+        Pooling, Product, Reduction, Rows, Slice, ValueId, Window, Windows,
     },
     map::{Map, Row, ShapeRule},
     ops::{Attribute, Attributes, FieldKind, OpInfo, Profile, TABLE},
@@ -246,13 +246,15 @@ impl Generator {
                 }
                 (Op::Arrange(Arrange::BroadcastTo { shape: Shape::new(shape) }), vec![x])
             }
-            23 => match self.random.below(4) {
+            23 => match self.random.below(6) {
                 0 => {
                     let op = self.function(|row| row.shapes == ShapeRule::Equal);
                     (op, vec![x, self.partner(|other| *other == ty)?])
                 }
                 1 => self.slice_grad(x)?,
                 2 => self.concat(x)?,
+                3 if self.profile == Profile::Extended => self.unfolded(x)?,
+                4 if self.profile == Profile::Extended => self.pooled(x)?,
                 _ => {
                     let rows = ty.shape.first()?.as_literal()?;
                     let extent = Dim::literal(2 + self.random.below(3) as i64);
@@ -406,6 +408,57 @@ impl Generator {
             slice.steps.push(1);
         }
         Some((Op::Part(Part::SliceGrad { shape: Shape::new(shape), slice: slice.into() }), vec![x]))
+    }
+
+    /// Windows along an axis, or the derivative of windows that exist.
+    fn unfolded(&mut self, x: ValueId) -> Option<Proposal> {
+        let made = self.builder.insts().iter().enumerate().find_map(|(position, inst)| {
+            let Op::Part(Part::Unfold(windows)) = &inst.op else { return None };
+            Some((ValueId::new(position), windows.clone(), inst.operands[0]))
+        });
+        if let Some((y, windows, of)) = made.filter(|_| self.random.once_in(2)) {
+            let shape = self.builder.ty(of).shape.clone();
+            return Some((Op::Part(Part::UnfoldGrad { shape, windows }), vec![y]));
+        }
+        let ty = self.builder.ty(x).clone();
+        let axis = (1..MAX_RANK).contains(&ty.rank()).then(|| self.random.below(ty.rank()))?;
+        let extent = usize::try_from(ty.shape[axis].as_literal()?).ok()?;
+        let windows = Windows {
+            axes: vec![axis as i64],
+            sizes: vec![Dim::literal(1 + self.random.below(extent) as i64)],
+            strides: vec![1 + self.random.below(2) as i64],
+            dilations: vec![1 + self.random.below(2) as i64],
+        };
+        Some((Op::Part(Part::Unfold(windows.into())), vec![x]))
+    }
+
+    /// A pool, or a derivative of one.
+    fn pooled(&mut self, x: ValueId) -> Option<Proposal> {
+        let shape = self.builder.ty(x).shape.clone();
+        let count = 1 + self.random.below(2);
+        let lead = shape.rank().checked_sub(count + 1)?;
+        let mut each = |most: usize| (0..count).map(|_| 1 + self.random.below(most) as i64).collect();
+        let (sizes, strides, dilations): (Vec<i64>, _, _) = (each(3), each(2), each(2));
+        let padding = match self.random.below(3) {
+            0 => Padding::Valid,
+            1 => Padding::Same,
+            _ => Padding::Custom(vec![[1, 2]; count]),
+        };
+        if shape[lead..].iter().any(|extent| extent.as_literal().is_none()) {
+            return None;
+        }
+        let pooling = Box::new(Pooling { sizes, dilations, slide: Convolution { strides, padding } });
+        let by = if self.random.once_in(2) { Pool::Max } else { Pool::Sum };
+        let pool = Op::Pool(by(pooling.clone()));
+        if self.random.once_in(2) {
+            return Some((pool, vec![x]));
+        }
+        let y = self.made(pool.clone(), &[x])?;
+        Some(match pool {
+            Op::Pool(Pool::Sum(_)) => (Op::Pool(Pool::SumGrad { shape, pooling }), vec![y]),
+            _ if self.random.once_in(2) => (Op::Pool(Pool::MaxGrad(pooling)), vec![x, y]),
+            _ => (Op::Pool(Pool::MaxTake(pooling)), vec![x, x]),
+        })
     }
 
     /// Indices below an extent: constants, or sometimes another integer value, which may be out of range at run time.

@@ -17,7 +17,7 @@ use crate::{
     cumulate::{Combine, Cumulate},
     dim::Bindings,
     interp::{Array, Concrete, Elements, RunError, Trace, broadcast_offset, evaluate, positions, trace},
-    ir::{Cumulation, Inst, Module, Nesting, Op, Own, Product, Reorder, Rows, Window},
+    ir::{Cumulation, Inst, Module, Nesting, Op, Own, Part, Pool, Product, Reorder, Rows, Window},
     map::{Exactness, Row},
     ops::{Profile, position, seen_through},
     opt::unoptimised,
@@ -250,6 +250,32 @@ impl RoundedInst<'_> {
                     self.chosen(&Op::Cumulate(Cumulate::Max, along))
                 };
                 of(false)?.into_iter().zip(of(true)?).map(|(a, b)| a.max(b)).collect()
+            }
+            Op::Part(Part::UnfoldGrad { windows, .. }) => {
+                let sizes = windows.sizes.iter().map(|size| size.evaluate(self.bindings).unwrap_or(i64::MAX));
+                self.sums(sizes.map(|size| size as f64).product::<f64>() + 1.0)?
+            }
+            Op::Pool(pool) => {
+                let taps = pool.pooling().sizes.iter().map(|size| *size as f64).product::<f64>() + 1.0;
+                match pool {
+                    Pool::Max(_) => self.chosen(&self.inst.op)?,
+                    Pool::Sum(_) | Pool::SumGrad { .. } => self.sums(taps)?,
+                    // Another element may be the largest.
+                    Pool::MaxGrad(_) | Pool::MaxTake(_)
+                        if self.operands[0].near().any(|near| near.bound != 0.0) =>
+                    {
+                        vec![f64::INFINITY; self.result.elements.len()]
+                    }
+                    Pool::MaxTake(_) => self.apply([|x| x.element, |x| x.bound])?,
+                    Pool::MaxGrad(_) => {
+                        let magnitudes = self.apply([|x| x.element, Near::magnitude])?;
+                        let inherited = self.apply([|x| x.element, |x| x.bound])?;
+                        let bound = |(magnitude, inherited)| {
+                            self.bound(&Error { inherited, magnitude, roundings: taps })
+                        };
+                        magnitudes.into_iter().zip(inherited).map(bound).collect()
+                    }
+                }
             }
             Op::Reorder(Reorder::Flip { .. } | Reorder::Roll { .. })
             | Op::Arrange(_)

@@ -25,7 +25,7 @@ use crate::{
 
 pub use arguments::{RuleArgument, Text, Texts};
 pub(crate) use calls::{AttributeForm, GivenAttributes, WrittenFunction};
-pub(crate) use composite::{CompositeOp, of_float_type, one_hot};
+pub(crate) use composite::{CompositeOp, avg_pool, of_float_type, one_hot};
 pub use constant::{Constant, Misfit, NumberKind};
 pub use core::of_call;
 pub(crate) use extents::{ExtentRef, extent_symbol};
@@ -33,8 +33,8 @@ pub(crate) use resolve::Unresolved;
 pub(crate) use rows::WorkKind;
 pub use rows::{Axes, TypedOperands};
 pub(crate) use table::{
-    FUNCTIONS, each, expanded, part, permuted_by, reshaped_to, resolve, rule, sliced_by, spread, squeeze,
-    squeezed, summed,
+    FUNCTIONS, POOLING, each, expanded, part, permuted_by, reshaped_to, resolve, rule, sliced_by, spread,
+    squeeze, squeezed, summed,
 };
 pub use table::{check_text, kernel_text, rule_text};
 

@@ -6,7 +6,7 @@ use super::extents::{bounds_of, extents_in, known, with_bounds};
 use super::{Extents, Permutation, Subscript};
 use crate::{
     dim::{Dim, Overflow},
-    ir::{Reduction, Slice},
+    ir::{Reduction, Slice, Windows},
     ty::{Shape, Type},
 };
 
@@ -60,6 +60,30 @@ pub(super) fn sliced(slice: &Slice, operands: &[&Type]) -> Result<Box<Slice>, Un
         starts: bounds(&slice.starts)?,
         ends: bounds(&slice.ends)?,
         steps: slice.steps.clone(),
+    }))
+}
+
+/// Windows with their sizes resolved by the types of the operands, and with ascending axes of a tensor of this rank.
+pub(super) fn slid(windows: &Windows, operands: &[&Type], rank: usize) -> Result<Box<Windows>, Unresolved> {
+    let sizes = known(&windows.sizes, operands).map_err(Unresolved::Overflow)?;
+    let axes = resolved_axes(&windows.axes, rank)?;
+    let own = |axis: &i64| if *axis < 0 { axis + position(rank) } else { *axis };
+    // The place in the written lists of each axis. Inference reports lists of another length.
+    let places: Vec<usize> = { &axes }
+        .iter()
+        .filter_map(|axis| windows.axes.iter().position(|written| own(written) == *axis))
+        .collect();
+    fn sorted<T: Clone>(list: &[T], places: &[usize]) -> Vec<T> {
+        match list.len() == places.len() {
+            true => places.iter().map(|place| list[*place].clone()).collect(),
+            false => list.to_vec(),
+        }
+    }
+    Ok(Box::new(Windows {
+        sizes: sorted(&sizes, &places),
+        strides: sorted(&windows.strides, &places),
+        dilations: sorted(&windows.dilations, &places),
+        axes,
     }))
 }
 

@@ -9,15 +9,17 @@ use super::{
     arguments::{KernelDestination, OperandAt, OperandsFrom, OwnType, RuleArgument, SourceText, Text, Texts},
     calls::{AttributeForm, GivenAttributes, WrittenFunction},
     extents::{bounds, bounds_of, known, operands, sizes, subscripts},
-    resolve::{index, padded, permuted, reduced, reshaped, resolved_axes, shape_of, sliced, squeezed_axes},
+    resolve::{
+        index, padded, permuted, reduced, reshaped, resolved_axes, shape_of, sliced, slid, squeezed_axes,
+    },
     rows::{Axes, Row, TypedOperands, WorkKind},
 };
 use crate::{
     cumulate::Cumulate,
     dim::Dim,
     ir::{
-        self, Arrange, Convolution, Cumulation, Effect, Join, Made, Padding, Part, Product, Reduction,
-        Reorder, Rows, Slice, Window,
+        self, Arrange, Convolution, Cumulation, Effect, Join, Made, Padding, Part, Pool, Pooling, Product,
+        Reduction, Reorder, Rows, Slice, Window, Windows,
     },
     map::{Map, ShapeRule, Takes},
     ops::{place_of_part, position},
@@ -331,6 +333,30 @@ statements! {
         run: "slice_grad" => (X, OwnType, bounds(&slice.starts), bounds(&slice.ends), slice.steps),
         core: one(ir::Op::Part(Part::SliceGrad { shape: shape_of(shape, types), slice: sliced(slice, types)? })),
     }
+    Op::Part(Part::Unfold(windows)) => {
+        is: Row::kernel().axes(Axes::More(windows.axes.len())).over(&windows.sizes),
+        rule: unfold(X, sizes(&windows.sizes), &windows.axes, &windows.strides, &windows.dilations),
+        run: "unfold" => (X, sizes(&windows.sizes), windows.axes, windows.strides, windows.dilations),
+        core: one(ir::Op::Part(Part::Unfold(slid(windows, types, types[0].rank())?))),
+    }
+    Op::Part(Part::UnfoldGrad { shape, windows }) => {
+        is: Row::kernel().shaped(shape, behind(&windows.sizes)).over(&windows.sizes),
+        rule: unfold_back(
+            X,
+            OperandAt(behind(&windows.sizes)),
+            sizes(&windows.sizes),
+            &windows.axes,
+            &windows.strides,
+            &windows.dilations
+        ),
+        run: "unfold_grad" =>
+            (X, OwnType, sizes(&windows.sizes), windows.axes, windows.strides, windows.dilations),
+        core: {
+            let shape = shape_of(shape, types);
+            let windows = slid(windows, types, shape.rank())?;
+            one(ir::Op::Part(Part::UnfoldGrad { shape, windows }))
+        },
+    }
     Op::Rows(Rows::Gather) => {
         is: Row::kernel().alone(0).axes(Axes::Picked),
         rule: gather(X, Y),
@@ -434,6 +460,36 @@ statements! {
             shape: shape_of(shape, types),
             convolution: convolution.clone(),
         })),
+    }
+    Op::Pool(Pool::Max(p)) => {
+        is: Row::kernel(),
+        rule: pool(X, &p.sizes, &p.slide.strides, &p.dilations, &p.slide.padding),
+        run: "max_pool" => (X, p.sizes, p.slide.strides, p.dilations, p.slide.padding),
+        core: one(ir::Op::Pool(Pool::Max(p.clone()))),
+    }
+    Op::Pool(Pool::MaxGrad(p)) => {
+        is: Row::kernel().same(),
+        rule: pool_back(Y, X, &p.sizes, &p.slide.strides, &p.dilations, &p.slide.padding),
+        run: "max_pool_grad" => (X, Y, p.sizes, p.slide.strides, p.dilations, p.slide.padding),
+        core: one(ir::Op::Pool(Pool::MaxGrad(p.clone()))),
+    }
+    Op::Pool(Pool::MaxTake(p)) => {
+        is: Row::kernel(),
+        rule: pool_take(X, Y, &p.sizes, &p.slide.strides, &p.dilations, &p.slide.padding),
+        run: "max_pool_take" => (X, Y, p.sizes, p.slide.strides, p.dilations, p.slide.padding),
+        core: one(ir::Op::Pool(Pool::MaxTake(p.clone()))),
+    }
+    Op::Pool(Pool::Sum(p)) => {
+        is: Row::kernel(),
+        rule: pool(X, &p.sizes, &p.slide.strides, &p.dilations, &p.slide.padding),
+        run: "sum_pool" => (X, p.sizes, p.slide.strides, p.dilations, p.slide.padding),
+        core: one(ir::Op::Pool(Pool::Sum(p.clone()))),
+    }
+    Op::Pool(Pool::SumGrad { shape, pooling: p }) => {
+        is: Row::kernel().shaped(shape, 1),
+        rule: pool_back(X, Y, &p.sizes, &p.slide.strides, &p.dilations, &p.slide.padding),
+        run: "sum_pool_grad" => (X, OwnType, p.sizes, p.slide.strides, p.dilations, p.slide.padding),
+        core: one(ir::Op::Pool(Pool::SumGrad { shape: shape_of(shape, types), pooling: p.clone() })),
     }
     Op::Effect(effect) => {
         is: Row::of(WorkKind::View),
@@ -601,6 +657,18 @@ pub(crate) const FUNCTIONS: &[WrittenFunction] = &[
         Op::Part(Part::Slice(Slice { starts, ends, steps }.into()))
     })
     .with(&[AttributeForm::Bounds, AttributeForm::Bounds, AttributeForm::Integers], 1),
+    WrittenFunction::of("unfold", &["x", "sizes", "axes", "strides", "dilations"], |mut given| {
+        let axes = given.integers(1).unwrap_or_default();
+        // A single number is that of every axis.
+        let each = |list: Vec<i64>| if list.len() == 1 { vec![list[0]; axes.len()] } else { list };
+        let mut sizes = given.dims(0);
+        if sizes.len() == 1 {
+            sizes = vec![sizes[0].clone(); axes.len()];
+        }
+        let [strides, dilations] = [2, 3].map(|at| each(given.integers(at).unwrap_or_else(|| vec![1])));
+        Op::Part(Part::Unfold(Windows { axes, sizes, strides, dilations }.into()))
+    })
+    .with(&[AttributeForm::Shape, AttributeForm::Axes, AttributeForm::Axes, AttributeForm::Axes], 2),
     WrittenFunction::of("concat", &["parts", "axis"], |mut given| {
         Op::Join(Join::Concat { axis: given.integer(0).unwrap_or_default() })
     })
@@ -654,17 +722,27 @@ pub(crate) const FUNCTIONS: &[WrittenFunction] = &[
         Op::Rows(Rows::TakeAlong { axis: given.integer(0).unwrap_or_default() })
     })
     .with(&[AttributeForm::Integer], 0),
-    WrittenFunction::of("conv2d", &["x", "f", "strides", "padding"], |mut given| {
-        let strides = given.integers(0).unwrap_or_else(|| vec![1, 1]);
-        let padding = given.padding(1).unwrap_or(Padding::Valid);
-        Op::Window(Window::Conv2d(Convolution { strides, padding }))
-    })
-    .with(&[AttributeForm::Integers, AttributeForm::Padding], 2),
+    WrittenFunction::of("max_pool", POOL, |given| Op::Pool(Pool::Max(pooling(given)))).with(POOLING, 2),
+    WrittenFunction::of("sum_pool", POOL, |given| Op::Pool(Pool::Sum(pooling(given)))).with(POOLING, 2),
     WrittenFunction::of("inspect", &["x", "label"], |mut given| {
         Op::Effect(Effect::Inspect { label: given.text(0) })
     })
     .with(&[AttributeForm::Text], 0),
 ];
+
+/// The arguments of pools.
+const POOL: &[&str] = &["x", "sizes", "strides", "padding", "dilations"];
+
+/// The attributes of pools.
+pub(crate) const POOLING: &[AttributeForm] =
+    &[AttributeForm::Integers, AttributeForm::Integers, AttributeForm::Padding, AttributeForm::Integers];
+
+pub(super) fn pooling(mut given: GivenAttributes) -> Box<Pooling> {
+    let [sizes, strides] = [0, 1].map(|at| given.integers(at).unwrap_or_default());
+    let padding = given.padding(2).unwrap_or(Padding::Valid);
+    let dilations = given.integers(3).unwrap_or_else(|| vec![1; sizes.len()]);
+    Box::new(Pooling { sizes, dilations, slide: Convolution { strides, padding } })
+}
 
 /// The attributes of cumulations.
 const CUMULATION: &[AttributeForm] = &[AttributeForm::Integer, AttributeForm::Flag, AttributeForm::Flag];
@@ -834,6 +912,11 @@ impl Op {
             Self::Part(Part::SliceGrad { shape, slice }) => {
                 extents(shape).into_iter().chain(of_slice(slice)).collect()
             }
+            Self::Part(Part::Unfold(windows)) => windows.sizes.iter_mut().collect(),
+            Self::Part(Part::UnfoldGrad { shape, windows }) => {
+                extents(shape).into_iter().chain(&mut windows.sizes).collect()
+            }
+            Self::Pool(pool) => pool.shape_mut().map_or_else(Vec::new, extents),
             Self::Own(Own::Extent { number }) => vec![number],
             Self::Input { .. }
             | Self::Const(_)

@@ -391,10 +391,12 @@ fn documentation() -> BTreeMap<&'static str, (String, Vec<Part>)> {
         include_str!("../../src/ops/mod.rs"),
         include_str!("../../src/ops/nesting.rs"),
         include_str!("../../src/ops/ordering.rs"),
+        include_str!("../../src/ops/pooling.rs"),
         include_str!("../../src/ops/reduction.rs"),
         include_str!("../../src/reduce.rs"),
         include_str!("../../src/ops/scan.rs"),
         include_str!("../../src/ops/shape.rs"),
+        include_str!("../../src/ops/windows.rs"),
     ];
     let mut rows = BTreeMap::new();
     for row in TABLE {

@@ -5,9 +5,11 @@ use mind_core::{
     cumulate::Cumulate,
     data::TensorData,
     diag::Code::{self, *},
+    dim::Dim,
     ir::{
         Arrange, Const, Convolution, Cumulation, External, Guard, Join, Made, Nested, Nesting, NestingFault,
-        Op, Operands, Own, Padding, Part, Product, Reduction, Reorder, Rows, Scan, Slice, Window,
+        Op, Operands, Own, Padding, Part, Pool, Pooling, Product, Reduction, Reorder, Rows, Scan, Slice,
+        Window, Windows,
     },
     map::Map,
     ops::{Focus, Profile},
@@ -792,6 +794,146 @@ fn slice_grad_c1() {
 #[test]
 fn slice_grad_c2() {
     assert_eq!(code(&slice_grad("4", "0", "3", &[1]), &["f32[2]"]), E3003);
+}
+
+fn windows(axes: &[i64], sizes: &[i64], strides: &[i64], dilations: &[i64]) -> Box<Windows> {
+    Box::new(Windows {
+        axes: axes.to_vec(),
+        sizes: sizes.iter().copied().map(Dim::literal).collect(),
+        strides: strides.to_vec(),
+        dilations: dilations.to_vec(),
+    })
+}
+
+fn unfold(axes: &[i64], sizes: &[i64], strides: &[i64], dilations: &[i64]) -> Op {
+    Op::Part(Part::Unfold(windows(axes, sizes, strides, dilations)))
+}
+
+#[test]
+fn unfold_c1() {
+    assert_eq!(code(&unfold(&[1], &[2], &[1], &[1]), &["f32[5]"]), E3004);
+    assert_eq!(code(&unfold(&[0, 0], &[2, 2], &[1, 1], &[1, 1]), &["f32[5]"]), E3005);
+    assert_eq!(code(&unfold(&[1, 0], &[2, 2], &[1, 1], &[1, 1]), &["f32[5, 5]"]), E3005);
+}
+
+#[test]
+fn unfold_c2() {
+    for [sizes, strides, dilations] in [[0, 1, 1], [1, 0, 1], [1, 1, 0]] {
+        assert_eq!(code(&unfold(&[0], &[sizes], &[strides], &[dilations]), &["f32[5]"]), E4010);
+    }
+    assert_eq!(code(&unfold(&[0], &[1, 1], &[1], &[1]), &["f32[5]"]), E4010);
+    assert_eq!(code(&unfold(&[0], &[1], &[], &[1]), &["f32[5]"]), E4010);
+}
+
+#[test]
+fn unfold_c3() {
+    let error = refused(&unfold(&[0], &[3], &[2], &[2]), &["f32[4]"]);
+    assert_eq!(error.code, E3006);
+    assert_eq!(
+        error.to_string(),
+        "`unfold`: a window of 5 does not fit dimension 0 of extent 4: the result has extent 0"
+    );
+    assert!(infer_types(&unfold(&[0], &[3], &[2], &[2]), &["f32[N]"]).is_ok());
+}
+
+fn unfold_grad(of: &str, size: i64) -> Op {
+    Op::Part(Part::UnfoldGrad { shape: shape(of), windows: windows(&[0], &[size], &[1], &[1]) })
+}
+
+#[test]
+fn unfold_grad_c1() {
+    assert_eq!(code(&unfold_grad("2", 3), &["f32[1, 3]"]), E3006);
+    assert_eq!(code(&unfold_grad("2", 0), &["f32[1, 3]"]), E4010);
+}
+
+#[test]
+fn unfold_grad_c2() {
+    assert_eq!(code(&unfold_grad("5", 3), &["f32[2, 3]"]), E3003);
+}
+
+#[test]
+fn unfold_grad_c3() {
+    assert_eq!(code(&unfold_grad("5", 3), &["bool[3, 3]"]), E2005);
+}
+
+fn pooling(sizes: &[i64], stride: i64, padding: Padding) -> Box<Pooling> {
+    let each = vec![stride; sizes.len()];
+    let slide = Convolution { strides: each.clone(), padding };
+    Box::new(Pooling { sizes: sizes.to_vec(), dilations: vec![1; sizes.len()], slide })
+}
+
+/// The operations that pool their first operand, with the types of the others for one of `f32[1, 5, 1]`.
+fn pools(sizes: &[i64], stride: i64, padding: &Padding) -> [Op; 2] {
+    [Pool::Max, Pool::Sum].map(|of| Op::Pool(of(pooling(sizes, stride, padding.clone()))))
+}
+
+/// The codes of both pools of a value of this type.
+fn pool_codes(sizes: &[i64], stride: i64, padding: &Padding, ty: &str) -> [Code; 2] {
+    pools(sizes, stride, padding).map(|op| code(&op, &[ty]))
+}
+
+#[test]
+fn max_pool_c1_sum_pool_c1() {
+    assert_eq!(pool_codes(&[], 1, &Padding::Valid, "f32[1, 5, 1]"), [E4010; 2]);
+    assert_eq!(pool_codes(&[0], 1, &Padding::Valid, "f32[1, 5, 1]"), [E4010; 2]);
+    assert_eq!(pool_codes(&[1; 4], 1, &Padding::Valid, "f32[1, 5, 5, 5, 5, 1]"), [E4010; 2]);
+}
+
+#[test]
+fn max_pool_c2_sum_pool_c2() {
+    assert_eq!(pool_codes(&[2], 0, &Padding::Valid, "f32[1, 5, 1]"), [E4010; 2]);
+    for padding in [vec![], vec![[0, -1]], vec![[0, 0]; 2]] {
+        assert_eq!(pool_codes(&[2], 1, &Padding::Custom(padding), "f32[1, 5, 1]"), [E4010; 2]);
+    }
+    let dilated = Pooling { dilations: vec![0], ..*pooling(&[2], 1, Padding::Valid) };
+    assert_eq!(code(&Op::Pool(Pool::Max(dilated.into())), &["f32[1, 5, 1]"]), E4010);
+}
+
+#[test]
+fn max_pool_c3_sum_pool_c3() {
+    assert_eq!(pool_codes(&[2, 2], 1, &Padding::Valid, "f32[5, 5]"), [E3002; 2]);
+}
+
+#[test]
+fn max_pool_c4_sum_pool_c4() {
+    assert_eq!(pool_codes(&[2], 1, &Padding::Valid, "bool[1, 5, 1]"), [E2005; 2]);
+}
+
+#[test]
+fn max_pool_c5_sum_pool_c5() {
+    assert_eq!(pool_codes(&[6], 1, &Padding::Valid, "f32[1, 5, 1]"), [E3006; 2]);
+    let error = refused(&pools(&[6], 1, &Padding::Valid)[0], &["f32[1, 5, 1]"]);
+    assert_eq!(
+        error.to_string(),
+        "`max_pool`: a window of 6 does not fit dimension 1 of extent 5: the result has extent 0"
+    );
+    assert!(infer_types(&pools(&[6], 1, &Padding::Valid)[0], &["f32[1, N, 1]"]).is_ok());
+}
+
+#[test]
+fn max_pool_grad_c1_c2_c3() {
+    let op = |size| Op::Pool(Pool::MaxGrad(pooling(&[size], 1, Padding::Valid)));
+    assert_eq!(code(&op(6), &["f32[1, 5, 1]", "f32[1, 1, 1]"]), E3006);
+    assert_eq!(code(&op(2), &["f32[1, 5, 1]", "f64[1, 4, 1]"]), E2004);
+    assert_eq!(code(&op(2), &["f32[1, 5, 1]", "f32[1, 5, 1]"]), E3003);
+}
+
+#[test]
+fn max_pool_take_c1_c2_c3() {
+    let op = |size| Op::Pool(Pool::MaxTake(pooling(&[size], 1, Padding::Valid)));
+    assert_eq!(code(&op(6), &["f32[1, 5, 1]", "f32[1, 5, 1]"]), E3006);
+    assert_eq!(code(&op(2), &["f32[1, 5, 1]", "f64[1, 5, 1]"]), E2004);
+    assert_eq!(code(&op(2), &["f32[1, 5, 1]", "f32[1, 4, 1]"]), E3003);
+}
+
+#[test]
+fn sum_pool_grad_c1_c2() {
+    let op = |size| {
+        Op::Pool(Pool::SumGrad { shape: shape("1, 5, 1"), pooling: pooling(&[size], 1, Padding::Valid) })
+    };
+    assert_eq!(code(&op(6), &["f32[1, 1, 1]"]), E3006);
+    assert_eq!(code(&op(0), &["f32[1, 1, 1]"]), E4010);
+    assert_eq!(code(&op(2), &["f32[1, 5, 1]"]), E3003);
 }
 
 #[test]

@@ -41,8 +41,9 @@ pub use number::{Datum, Number};
 pub use ops::{
     add_rows, add_rows_in_place, check_added, check_picked, conv2d, conv2d_grad_filter, conv2d_grad_input,
     converted, copy, count_reduced, dynamic_slice, dynamic_update, dynamic_update_in_place, filled, gather,
-    gather_grad, number_like, pad, scatter, scatter_in_place, slice, slice_grad, squeeze, subscript,
-    subscript_grad, take_along, take_along_grad, transpose,
+    gather_grad, max_pool, max_pool_grad, max_pool_take, number_like, pad, scatter, scatter_in_place, slice,
+    slice_grad, squeeze, subscript, subscript_grad, sum_pool, sum_pool_grad, take_along, take_along_grad,
+    transpose, unfold, unfold_grad,
 };
 pub use product::{product, product_grad_lhs, product_grad_rhs};
 pub use reduce::{all, any, argmax, argmin, max, mean, min, prod, sum, sum_like};

@@ -22,6 +22,7 @@ use crate::{
         gather::Picked,
         internal_error,
         math::As,
+        pooling::{self, Pool, PoolAxis, PoolWork},
     },
     shape::MAX_RANK,
     support::same_padding,
@@ -94,6 +95,70 @@ pub fn slice_grad<T: Number>(
     out: &mut [T],
 ) {
     give_back(dy, x, &checked_subscripts(rules::sliced(*x, starts, ends, Some(steps))), out);
+}
+
+/// The windows that slide along axes.
+pub fn unfold<T: Datum>(
+    x: Argument<'_, T>,
+    sizes: &[i64],
+    axes: &[i64],
+    strides: &[i64],
+    dilations: &[i64],
+    out: &mut [T],
+) {
+    let windows = Slid::new(x.ty, sizes, axes, [strides, dilations]);
+    let (dims, steps) = (&windows.dims[..windows.rank], &windows.steps[..windows.rank]);
+    let len: usize = dims.iter().product();
+    copy::copy_strided(dims, steps, 0, x.elements, &mut out[..len]);
+}
+
+/// The cotangent of the operand of [`unfold`]: zeros of the type of `x`, to which each element of `dy` is added where the
+/// windows read it.
+pub fn unfold_grad<T: Number>(
+    dy: Argument<'_, T>,
+    x: &Type,
+    sizes: &[i64],
+    axes: &[i64],
+    strides: &[i64],
+    dilations: &[i64],
+    out: &mut [T],
+) {
+    let windows = Slid::new(x, sizes, axes, [strides, dilations]);
+    let (dims, steps) = (&windows.dims[..windows.rank], &windows.steps[..windows.rank]);
+    T::add_strided(dims, steps, dy.elements, &mut out[..count(x)]);
+}
+
+/// The extents of windows, and the distance in a contiguous tensor of the elements along each axis of them.
+struct Slid {
+    rank: usize,
+    dims: [usize; MAX_RANK],
+    steps: [usize; MAX_RANK],
+}
+
+impl Slid {
+    fn new(x: &Type, sizes: &[i64], axes: &[i64], [strides, dilations]: [&[i64]; 2]) -> Self {
+        let windows = rules::unfold(*x, sizes, axes, strides, dilations);
+        let windows = windows.unwrap_or_else(|_| internal_error("windows that no rule has checked"));
+        let (own, rank) = (contiguous(x), windows.rank());
+        let (mut dims, mut steps, mut to) = ([1; MAX_RANK], [0; MAX_RANK], 0);
+        for (axis, own) in own[..x.rank()].iter().enumerate() {
+            match axes.iter().position(|along| axis_of(*along, x.rank()) == axis) {
+                Some(at) => {
+                    steps[to] = own * position(strides[at]);
+                    steps[to + 1] = own * position(dilations[at]);
+                    to += 2;
+                }
+                None => {
+                    steps[to] = *own;
+                    to += 1;
+                }
+            }
+        }
+        for (axis, dim) in dims[..rank].iter_mut().enumerate() {
+            *dim = extent(&windows, axis);
+        }
+        Self { rank, dims, steps }
+    }
 }
 
 /// A value padded with zeros: `low` of them before it along each axis. `ty` is the type of the whole.
@@ -361,6 +426,101 @@ fn geometry(x: &Type, f: &Type, out: &Type, strides: &[i64], padding: Padding<'_
         Padding::Pairs(pairs) => [0, 1].map(|axis| pairs[axis].map(position)),
     };
     Conv2d { n, h, w, c_in, kh, kw, c_out, stride, pad, h_out: extent(out, 1), w_out: extent(out, 2) }
+}
+
+/// The largest element of each window.
+pub fn max_pool<T: Number>(
+    x: Argument<'_, T>,
+    sizes: &[i64],
+    strides: &[i64],
+    dilations: &[i64],
+    padding: Padding<'_>,
+    out: &mut [T],
+) {
+    let (pool, count) = pool_of(x.ty, sizes, [strides, dilations], padding);
+    pooling::pool(&pool, PoolWork::Max { x: x.elements, y: &mut out[..count] });
+}
+
+/// The cotangent of the operand of [`max_pool`].
+pub fn max_pool_grad<T: Number>(
+    x: Argument<'_, T>,
+    dy: Argument<'_, T>,
+    sizes: &[i64],
+    strides: &[i64],
+    dilations: &[i64],
+    padding: Padding<'_>,
+    out: &mut [T],
+) {
+    let (pool, _) = pool_of(x.ty, sizes, [strides, dilations], padding);
+    let (x, dx) = (x.elements, &mut out[..count(x.ty)]);
+    pooling::pool(&pool, PoolWork::MaxGrad { x, dy: dy.elements, dx });
+}
+
+/// The element of `t` at the place of the largest element of each window of `x`.
+pub fn max_pool_take<T: Number>(
+    x: Argument<'_, T>,
+    t: Argument<'_, T>,
+    sizes: &[i64],
+    strides: &[i64],
+    dilations: &[i64],
+    padding: Padding<'_>,
+    out: &mut [T],
+) {
+    let (pool, count) = pool_of(x.ty, sizes, [strides, dilations], padding);
+    pooling::pool(&pool, PoolWork::MaxTake { x: x.elements, t: t.elements, y: &mut out[..count] });
+}
+
+/// The sum of each window.
+pub fn sum_pool<T: Number>(
+    x: Argument<'_, T>,
+    sizes: &[i64],
+    strides: &[i64],
+    dilations: &[i64],
+    padding: Padding<'_>,
+    out: &mut [T],
+) {
+    let (pool, count) = pool_of(x.ty, sizes, [strides, dilations], padding);
+    pooling::pool(&pool, PoolWork::Sum { x: x.elements, y: &mut out[..count] });
+}
+
+/// The cotangent of the operand of [`sum_pool`].
+pub fn sum_pool_grad<T: Number>(
+    dy: Argument<'_, T>,
+    x: &Type,
+    sizes: &[i64],
+    strides: &[i64],
+    dilations: &[i64],
+    padding: Padding<'_>,
+    out: &mut [T],
+) {
+    let (pool, _) = pool_of(x, sizes, [strides, dilations], padding);
+    pooling::pool(&pool, PoolWork::SumGrad { dy: dy.elements, dx: &mut out[..count(x)] });
+}
+
+/// The windows over a value of this type, and the number of elements of the result.
+fn pool_of(
+    x: &Type,
+    sizes: &[i64],
+    [strides, dilations]: [&[i64]; 2],
+    padding: Padding<'_>,
+) -> (Pool, usize) {
+    let ty = rules::pool(*x, sizes, strides, dilations, padding);
+    let ty = ty.unwrap_or_else(|_| internal_error("windows that no rule has checked"));
+    let lead = x.rank() - 1 - sizes.len();
+    let mut axes = [PoolAxis::ONE; 3];
+    for (at, size) in sizes.iter().enumerate() {
+        let [size, stride, dilation] = [*size, strides[at], dilations[at]].map(position);
+        let extent = extent(x, lead + at);
+        let before = match padding {
+            Padding::Valid => 0,
+            Padding::Same => same_padding(extent, (size - 1) * dilation + 1, stride)[0],
+            Padding::Pairs(pairs) => position(pairs[at][0]),
+        };
+        let positions = self::extent(&ty, lead + at);
+        axes[3 - sizes.len() + at] = PoolAxis { extent, positions, size, stride, dilation, before };
+    }
+    let outer = (0..lead).map(|axis| extent(x, axis)).product();
+    (Pool { outer, axes, channels: extent(x, x.rank() - 1) }, count(&ty))
 }
 
 /// The strides of contiguous elements.

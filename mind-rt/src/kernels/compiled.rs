@@ -9,6 +9,7 @@ use super::cumulate::{Along, By};
 use super::gather::{Indices, Picked};
 use super::memory::Storable;
 use super::number::Number;
+use super::pooling::{Pool, PoolWork};
 
 /// The kernels of an element type.
 #[allow(private_bounds, reason = "sealed")]
@@ -46,6 +47,13 @@ pub trait SumKernels: Number {
         updates: &[Self],
         out: &mut [Self],
     );
+
+    /// Zeros to which updates are added: `out = 0; out[Σ i · steps] += updates[i]` for every index `i` below `dims`, in
+    /// row-major order. Updates may share elements of `out`.
+    fn add_strided(dims: &[usize], steps: &[usize], updates: &[Self], out: &mut [Self]);
+
+    /// [`pooling::pool`](super::pooling::pool).
+    fn pool(pool: &Pool, work: PoolWork<'_, Self>);
 
     /// [`gather::scatter_add`](super::gather::scatter_add).
     fn scatter_add(out: &mut [Self], picked: Picked, indices: Indices<'_>, updates: &[Self]);

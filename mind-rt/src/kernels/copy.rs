@@ -8,7 +8,7 @@ use super::memory::{Storable, poison};
 use super::transpose::Transpose;
 use crate::kernels::number::Number;
 use crate::parallel::{self, LEAF, Split};
-use crate::simd::Kernel;
+use crate::simd::{Kernel, dispatch};
 
 /// Sets every element.
 pub fn fill<T: Compiled>(out: &mut [T], value: T) {
@@ -286,6 +286,59 @@ pub(super) fn put_back<T: Number>(
             }
         }
     });
+}
+
+/// Adds updates to zeros. See [`SumKernels::add_strided`].
+pub(super) fn put_sums<T: Number>(dims: &[usize], steps: &[usize], updates: &[T], out: &mut [T]) {
+    check(dims.len() == steps.len() && dims.len() <= MAX_RANK, "add: dims and steps differ in number");
+    let len = dims.iter().try_fold(1usize, |product, extent| product.checked_mul(*extent));
+    check(len == Some(updates.len()), "add: wrong update length");
+    out.fill(T::ZERO);
+    if updates.is_empty() {
+        return;
+    }
+    let axes = dims.iter().zip(steps);
+    let last =
+        axes.fold(0usize, |last, (extent, step)| last.saturating_add((extent - 1).saturating_mul(*step)));
+    check(last < out.len(), "add: an update lies outside");
+    let mut axes = [CopyAxis::default(); MAX_RANK];
+    let rank = merge(dims, steps, &mut axes);
+    if rank == 0 {
+        out[0] = out[0].plus(updates[0]);
+        return;
+    }
+    dispatch(AddStrided { axes, rank, updates, out });
+}
+
+/// Adds updates along at least one axis, with checked bounds.
+struct AddStrided<'a, T> {
+    axes: [CopyAxis; MAX_RANK],
+    rank: usize,
+    updates: &'a [T],
+    out: &'a mut [T],
+}
+
+impl<T: Number> Kernel for AddStrided<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { axes, rank, updates, out } = self;
+        let (inner, outer) = axes[..rank].split_last().expect("there is an axis");
+        for_each(outer, 0, |to, from| {
+            let updates = &updates[from..][..inner.extent];
+            if inner.stride == 1 {
+                for (out, update) in out[to..][..inner.extent].iter_mut().zip(updates) {
+                    *out = out.plus(*update);
+                }
+            } else {
+                for (i, update) in updates.iter().enumerate() {
+                    let out = &mut out[to + i * inner.stride];
+                    *out = out.plus(*update);
+                }
+            }
+        });
+    }
 }
 
 #[cfg(test)]

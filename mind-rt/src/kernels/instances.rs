@@ -6,6 +6,7 @@ use super::compiled::{Compiled, SumKernels};
 use super::cumulate::{Along, By, by_factors, by_monoid};
 use super::gather::{self, Indices, Picked, by_type};
 use super::monoid::{Max, Min, Product, Sum};
+use super::pooling::{self, Pool, PoolWork};
 use super::{copy, order, reduce};
 
 macro_rules! compiled {
@@ -77,6 +78,16 @@ macro_rules! sums {
                 out: &mut [Self],
             ) {
                 copy::put_back(dims, starts, steps, update_dims, updates, out);
+            }
+
+            #[inline(never)]
+            fn add_strided(dims: &[usize], steps: &[usize], updates: &[Self], out: &mut [Self]) {
+                copy::put_sums(dims, steps, updates, out);
+            }
+
+            #[inline(never)]
+            fn pool(pool: &Pool, work: PoolWork<'_, Self>) {
+                pooling::run(pool, work);
             }
 
             #[inline(never)]

@@ -30,6 +30,7 @@ pub(crate) mod number;
 pub(crate) mod order;
 #[cfg(feature = "threads")]
 pub(crate) mod pool;
+pub mod pooling;
 mod prefetch;
 pub mod reduce;
 pub mod roofline;

@@ -1,6 +1,8 @@
-//! Two-dimensional convolution.
+//! Windows that slide along axes, and two-dimensional convolution.
 
-use super::{Dims, agree, fail, same_numbers};
+use super::{
+    Dims, LATER, Takes, agree, check_axes, elementwise::check_dtype, fail, from_end, merged, same_numbers,
+};
 use crate::{
     extent,
     failure::{Failure, Problem, TypeResult},
@@ -41,41 +43,58 @@ pub const fn conv2d<'a>(x: Type, f: Type, strides: &'a [i64], padding: Padding<'
     if !agree(x.extent(3), f.extent(2)) {
         return fail(Problem::Channels { image: x.extent(3), filter: f.extent(2) });
     }
-    attempt!(check(strides, padding));
-    let rows = attempt!(positions(x, f, 0, strides[0], padding));
-    let columns = attempt!(positions(x, f, 1, strides[1], padding));
-    Dims::NONE.and(x.extent(0)).and(rows).and(columns).and(f.extent(3)).typed(x.dtype())
-}
-
-/// Returns E4010 unless there are two strides of at least 1, and two pairs of padding of at least 0.
-const fn check<'a>(strides: &'a [i64], padding: Padding<'a>) -> Result<(), Failure<'a>> {
     if strides.len() != 2 || strides[0] < 1 || strides[1] < 1 {
         return fail(Problem::Strides { strides });
     }
-    if let Padding::Pairs(pairs) = padding {
-        let valid =
-            pairs.len() == 2 && pairs[0][0] >= 0 && pairs[0][1] >= 0 && pairs[1][0] >= 0 && pairs[1][1] >= 0;
-        if !valid {
-            return fail(Problem::Padding { pairs });
+    attempt!(check_pairs(padding, 2));
+    let rows = attempt!(positions(1, x.extent(1), f.extent(0), strides[0], padding.at(0)));
+    let columns = attempt!(positions(2, x.extent(2), f.extent(1), strides[1], padding.at(1)));
+    Dims::NONE.and(x.extent(0)).and(rows).and(columns).and(f.extent(3)).typed(x.dtype())
+}
+
+impl<'a> Padding<'a> {
+    /// The padding of one axis.
+    const fn at(self, axis: usize) -> AxisPadding {
+        match self {
+            Self::Valid => AxisPadding::Pair([0, 0]),
+            Self::Same => AxisPadding::Same,
+            Self::Pairs(pairs) => AxisPadding::Pair(pairs[axis]),
         }
+    }
+}
+
+/// The padding of an axis.
+#[derive(Clone, Copy)]
+enum AxisPadding {
+    Same,
+    Pair([i64; 2]),
+}
+
+/// Returns E4010 unless there is a pair of at least 0 for each axis.
+const fn check_pairs<'a>(padding: Padding<'a>, axes: usize) -> Result<(), Failure<'a>> {
+    let Padding::Pairs(pairs) = padding else { return Ok(()) };
+    let mut at = 0;
+    while at < pairs.len() && pairs[at][0] >= 0 && pairs[at][1] >= 0 {
+        at += 1;
+    }
+    if at < pairs.len() || pairs.len() != axes {
+        return fail(Problem::Padding { pairs, needed: axes });
     }
     Ok(())
 }
 
-/// The number of positions of the window along rows (0) or columns (1).
+/// The number of positions of a window along an axis.
 const fn positions<'a>(
-    x: Type,
-    f: Type,
     axis: usize,
+    extent: i64,
+    window: i64,
     stride: i64,
-    padding: Padding<'a>,
+    padding: AxisPadding,
 ) -> Result<i64, Failure<'a>> {
-    let (extent, window) = (x.extent(axis + 1), f.extent(axis));
     let [before, after] = match padding {
-        Padding::Valid => [0, 0],
-        Padding::Pairs(pairs) => pairs[axis],
-        Padding::Same if extent == UNKNOWN => return Ok(UNKNOWN),
-        Padding::Same => match extent::same_extent(extent, stride) {
+        AxisPadding::Pair(pair) => pair,
+        AxisPadding::Same if extent == UNKNOWN => return Ok(UNKNOWN),
+        AxisPadding::Same => match extent::same_extent(extent, stride) {
             Some(positions) => return Ok(positions),
             None => return fail(Problem::Overflow),
         },
@@ -85,7 +104,141 @@ const fn positions<'a>(
     }
     match extent::window_extent(extent, window, stride, before, after) {
         Some(positions) if positions >= 1 => Ok(positions),
-        Some(positions) => fail(Problem::Window { axis: axis + 1, extent, window, positions }),
+        Some(positions) => fail(Problem::Window { axis, extent, window, positions }),
         None => fail(Problem::Overflow),
     }
+}
+
+/// `max_pool(x, sizes, strides, dilations, padding)`: windows that slide over the axes before the last one, which holds
+/// channels: one axis per size, at most three.
+///
+/// ```
+/// use mind_shape::{DType, Type, rules::{Padding, pool}};
+/// let f32s = |extents: &[i64]| Type::new(DType::F32, extents);
+/// let y = pool(f32s(&[2, 9, 8, 3]), &[3, 2], &[2, 2], &[1, 1], Padding::Valid);
+/// assert_eq!(y, Ok(f32s(&[2, 4, 4, 3])));
+/// ```
+///
+/// # Errors
+/// E3002 for an operand without these axes; E2005 for truth values; E4010 for invalid sizes, strides, dilations or
+/// padding; E3006 for a window that does not fit.
+pub const fn pool<'a>(
+    x: Type,
+    sizes: &'a [i64],
+    strides: &'a [i64],
+    dilations: &'a [i64],
+    padding: Padding<'a>,
+) -> TypeResult<'a> {
+    let count = sizes.len();
+    attempt!(check_each(
+        "sizes",
+        sizes,
+        if count > 3 {
+            3
+        } else if count == 0 {
+            1
+        } else {
+            count
+        }
+    ));
+    attempt!(check_each("strides", strides, count));
+    attempt!(check_each("dilations", dilations, count));
+    attempt!(check_pairs(padding, count));
+    if x.rank() < count + 1 {
+        return fail(Problem::Rank { operand: 0, needed: count + 1 });
+    }
+    attempt!(check_dtype(Takes::Numbers, x, 0));
+    let (lead, mut dims, mut axis) = (x.rank() - 1 - count, Dims::NONE, 0);
+    while axis < x.rank() {
+        let extent = x.extent(axis);
+        if axis < lead || axis + 1 == x.rank() {
+            dims = dims.and(extent);
+        } else {
+            let at = axis - lead;
+            let Some(window) = extent::window_span(sizes[at], dilations[at]) else {
+                return fail(Problem::Overflow);
+            };
+            dims = dims.and(attempt!(positions(axis, extent, window, strides[at], padding.at(at))));
+        }
+        axis += 1;
+    }
+    dims.typed(x.dtype())
+}
+
+/// The elements of `t` at the places of the maxima of the windows of `x`.
+///
+/// # Errors
+/// The errors of [`pool`]; E2004 and E3003 if `t` does not have the type of `x`.
+pub const fn pool_take<'a>(
+    x: Type,
+    t: Type,
+    sizes: &'a [i64],
+    strides: &'a [i64],
+    dilations: &'a [i64],
+    padding: Padding<'a>,
+) -> TypeResult<'a> {
+    attempt!(same_numbers(x, t));
+    match merged(x, t) {
+        Some(both) => pool(both, sizes, strides, dilations, padding),
+        None => fail(Problem::ShapesDiffer { operands: [0, 1] }),
+    }
+}
+
+/// `unfold(x, sizes, axes, strides, dilations)`: windows that slide along axes. Each axis becomes two: the positions of
+/// the window, then the elements in it. An unknown size is [`LATER`].
+///
+/// ```
+/// use mind_shape::{DType, Type, rules::unfold};
+/// let f32s = |extents: &[i64]| Type::new(DType::F32, extents);
+/// let y = unfold(f32s(&[2, 9, 8, 3]), &[3, 2], &[1, 2], &[2, 2], &[1, 1]);
+/// assert_eq!(y, Ok(f32s(&[2, 4, 3, 4, 2, 3])));
+/// ```
+///
+/// # Errors
+/// E3004 for an axis out of range; E3005 for an axis that occurs twice; E4010 unless each axis has a size, a stride and
+/// a dilation of at least 1; E3006 for a window that does not fit.
+pub const fn unfold<'a>(
+    x: Type,
+    sizes: &'a [i64],
+    axes: &'a [i64],
+    strides: &'a [i64],
+    dilations: &'a [i64],
+) -> TypeResult<'a> {
+    attempt!(check_axes(axes, x.rank()));
+    attempt!(check_each("sizes", sizes, axes.len()));
+    attempt!(check_each("strides", strides, axes.len()));
+    attempt!(check_each("dilations", dilations, axes.len()));
+    let (mut dims, mut axis) = (Dims::NONE, 0);
+    while axis < x.rank() {
+        let (mut at, extent) = (0, x.extent(axis));
+        while at < axes.len() && from_end(axes[at], x.rank()) != axis as i64 {
+            at += 1;
+        }
+        if at == axes.len() {
+            dims = dims.and(extent);
+        } else if sizes[at] == LATER {
+            dims = dims.and(UNKNOWN).and(UNKNOWN);
+        } else {
+            let Some(window) = extent::window_span(sizes[at], dilations[at]) else {
+                return fail(Problem::Overflow);
+            };
+            let unpadded = AxisPadding::Pair([0, 0]);
+            let positions = attempt!(positions(axis, extent, window, strides[at], unpadded));
+            dims = dims.and(positions).and(sizes[at]);
+        }
+        axis += 1;
+    }
+    dims.typed(x.dtype())
+}
+
+/// Returns E4010 unless there is a number of at least 1, or an unknown one, for each axis.
+const fn check_each<'a>(name: &'static str, list: &'a [i64], needed: usize) -> Result<(), Failure<'a>> {
+    let mut at = 0;
+    while at < list.len() && (list[at] >= 1 || list[at] == LATER) {
+        at += 1;
+    }
+    if at < list.len() || list.len() != needed {
+        return fail(Problem::EachAxis { name, list, needed });
+    }
+    Ok(())
 }

@@ -4,7 +4,7 @@
 
 use super::{
     Dims, Padding, Subscript, Takes, at, broadcast, conv2d, elementwise::check_dtype, fail, gather, merged,
-    same_dtype, slice, subscript, take_along,
+    pool, same_dtype, slice, subscript, take_along, unfold,
 };
 use crate::{
     failure::{Problem, TypeResult},
@@ -142,6 +142,38 @@ pub const fn gather_back<'a>(dy: Type, indices: Type, table: Type) -> TypeResult
 pub const fn take_along_back<'a>(dy: Type, indices: Type, x: Type, axis: i64) -> TypeResult<'a> {
     attempt!(check_dtype(Takes::Numbers, x, 2));
     back(dy, take_along(x, indices, axis), x)
+}
+
+/// The cotangent of the operand of [`unfold`]: zeros of the shape of `x`, to which each element of `dy` is added where the
+/// windows read it.
+///
+/// # Errors
+/// E2005 for truth values; E3003 if `dy` does not have the shape of the windows.
+pub const fn unfold_back<'a>(
+    dy: Type,
+    x: Type,
+    sizes: &'a [i64],
+    axes: &'a [i64],
+    strides: &'a [i64],
+    dilations: &'a [i64],
+) -> TypeResult<'a> {
+    attempt!(check_dtype(Takes::Numbers, dy, 0));
+    back(dy, unfold(x, sizes, axes, strides, dilations), x)
+}
+
+/// The cotangent of the operand of [`pool`].
+///
+/// # Errors
+/// E3003 if `dy` does not have the shape of the result.
+pub const fn pool_back<'a>(
+    dy: Type,
+    x: Type,
+    sizes: &'a [i64],
+    strides: &'a [i64],
+    dilations: &'a [i64],
+    padding: Padding<'a>,
+) -> TypeResult<'a> {
+    back(dy, pool(x, sizes, strides, dilations, padding), x)
 }
 
 /// The cotangent of the image of [`conv2d`].

@@ -32,14 +32,14 @@ pub use arrangement::{
     Permutation, broadcast_to, expand_dims, filled, iota, permuted, reshape, squeezable, squeeze, transpose,
 };
 pub use contract::{Elements, Pattern, Tie, has_extent, matches, same_elements, same_leading};
-pub use convolution::{Padding, conv2d};
+pub use convolution::{Padding, conv2d, pool, pool_take, unfold};
 pub use dims::{LATER, List, as_bound, as_extent, extent_of, floored, has_axis, number_like, sum, times};
 use elementwise::check_dtype;
 pub use elementwise::{Gives, Takes, binary, choice, same_shape_binary, unary};
 pub use gradient::{
     broadcast_like, conv2d_grad_filter, conv2d_grad_input, converted_like, differentiable, gather_back,
-    product_grad_lhs, product_grad_rhs, reshape_like, scatter_slice, scatter_subscript, seed, sum_like,
-    take_along_back,
+    pool_back, product_grad_lhs, product_grad_rhs, reshape_like, scatter_slice, scatter_subscript, seed,
+    sum_like, take_along_back, unfold_back,
 };
 pub use indexing::{
     Subscript, Taken, add_rows, dynamic_slice, dynamic_update, gather, indices, scatter, slice, sliced,

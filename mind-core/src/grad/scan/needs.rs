@@ -299,8 +299,15 @@ fn is_cheap(inst: &Inst) -> bool {
     match &inst.op {
         Op::Map(map) => !map.row().cost.is_worth_keeping(),
         op => match op.motion() {
-            Some(Motion::Order | Motion::Axes(_) | Motion::Repeat | Motion::At(_) | Motion::Taken(_)) => true,
-            Some(Motion::Put(_)) | None => false,
+            Some(
+                Motion::Order
+                | Motion::Axes(_)
+                | Motion::Repeat
+                | Motion::At(_)
+                | Motion::Taken(_)
+                | Motion::Windows(_),
+            ) => true,
+            Some(Motion::Put(_) | Motion::Added(_)) | None => false,
         },
     }
 }

@@ -101,7 +101,10 @@ impl Operations for ExpressionLowering<'_> {
     ) -> Lowered<Vec<Dim>> {
         let contract = Contract {
             label: format!("operand of `{}`", given.name),
-            pattern: format!("{}, as many as {} has numbers", axes_text(count), self.text(list)),
+            pattern: match list == x {
+                true => axes_text(count),
+                false => format!("{}, as many as {} has numbers", axes_text(count), self.text(list)),
+            },
             demand: Demand::Fits { elements: Elements::Of(Takes::All), rank: count, open: false },
             others: Vec::new(),
         };

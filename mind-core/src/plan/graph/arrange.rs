@@ -139,6 +139,7 @@ impl<'m> Arranger<'m> {
             }
             Op::Product(Product::Dot) => self.dot(value, inst),
             Op::Product(Product::MatMul) => self.matmul(value, inst),
+            Op::Pool(_) => self.call(value, inst),
             Op::Window(Window::Conv2d(convolution)) => {
                 let [input, filter] = self.operand_shapes(inst);
                 let shapes = [input, filter, shape.clone()];
@@ -193,7 +194,8 @@ impl<'m> Arranger<'m> {
             Motion::Repeat => self.view(operand).broadcast(shape),
             Motion::At(indices) => self.part(operand, |view| view.index(indices)),
             Motion::Taken(slice) => self.part(operand, |view| view.slice(slice, shape)),
-            Motion::Put(_) => self.call(value, inst),
+            Motion::Windows(windows) => self.part(operand, |view| view.windows(windows, shape)),
+            Motion::Put(_) | Motion::Added(_) => self.call(value, inst),
         }
     }
 

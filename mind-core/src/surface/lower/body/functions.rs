@@ -70,6 +70,12 @@ impl Operations for BodyLowering<'_> {
         if ty.rank() == count {
             return Ok(ty.shape.to_vec());
         }
+        if list == x {
+            let (name, text) = (given.name, self.text(x));
+            let message =
+                format!("`{name}`: operand of rank {}, needed rank {count}: {text} is {ty}", ty.rank());
+            return Err(Diag::new(Code::E3002, self.site(x), message).into());
+        }
         let message = format!(
             "`{}`: {} has length {count}, needed {}, a number for each axis: {} is {ty}",
             given.name,

@@ -2,6 +2,7 @@
 
 use super::arguments::match_arguments;
 use super::arranging::{Arranging, Fill, Mode, Padding};
+use super::convolving::Convolving;
 use super::einsum::CALL;
 use super::foreign::ForeignNames;
 use super::{Builtin, BuiltinFunction, Parameter, find};
@@ -36,6 +37,8 @@ pub(crate) enum BuiltinCall {
     Extent { x: ExprId, axis: i64 },
     /// `replace(x[i], value)`
     Replace { part: ExprId, value: ExprId },
+    /// A convolution.
+    Convolved { x: ExprId, f: ExprId, with: Convolving },
     /// `tile`, `repeat`, `split` or `pad`
     Arranged { x: ExprId, arranging: Arranging },
     /// `einsum("ij,jk->ik", x, w)`
@@ -65,6 +68,7 @@ impl BuiltinCall {
             | Self::Full { .. }
             | Self::Extent { .. }
             | Self::Replace { .. }
+            | Self::Convolved { .. }
             | Self::Arranged { .. }
             | Self::Einsum { .. }
             | Self::Positions { .. }
@@ -207,6 +211,36 @@ pub(crate) trait ReadCalls: Attributes + ForeignNames {
                 let arranging = Arranging::Pad(self.padding_of(given)?);
                 return Ok(BuiltinCall::Arranged { x, arranging });
             }
+            BuiltinFunction::Convolution { axes, is_transposed } => {
+                let written = |position: usize| given.arguments.get(position).copied().flatten();
+                let list = |position: usize| match written(position) {
+                    Some(list) => self.integers_attribute(list),
+                    None => Ok(vec![1; axes]),
+                };
+                let padding = written(3).map(|padding| self.padding_attribute(padding)).transpose()?;
+                let groups = written(5).map(|groups| self.integer_attribute(groups)).transpose()?;
+                let with = Convolving {
+                    axes,
+                    strides: list(2)?,
+                    padding: padding.unwrap_or(crate::ir::Padding::Valid),
+                    dilations: list(4)?,
+                    groups: groups.unwrap_or(1),
+                    is_transposed,
+                    at: [2, 3, 4, 5].map(|position| written(position).unwrap_or(given.expr)),
+                };
+                return Ok(BuiltinCall::Convolved { x, f: given.required(1), with });
+            }
+            BuiltinFunction::AvgPool => {
+                self.check_averaged(x)?;
+                let counted = given.arguments[5].map(|counted| self.flag_attribute(counted)).transpose()?;
+                let attributes = given.arguments[1..5].iter().zip(written::POOLING);
+                let attributes = attributes.map(|(argument, takes)| {
+                    argument.map(|argument| self.attribute(*takes, argument)).transpose()
+                });
+                let attributes = written::GivenAttributes(attributes.collect::<Lowered<_>>()?);
+                let steps = written::avg_pool(attributes, counted.unwrap_or(true));
+                return Ok(BuiltinCall::Composite(steps, vec![x]));
+            }
             BuiltinFunction::Einsum => unreachable!("its arguments are read without formals"),
             BuiltinFunction::ScatterAdd => {
                 let operands = vec![x, given.required(1), given.required(2)];
@@ -316,6 +350,21 @@ pub(crate) trait ReadCalls: Attributes + ForeignNames {
         );
         let help = format!("convert it: write `{of_x}({})`", self.body().text(updates));
         Err(Diag::new(Code::E2004, self.site(updates), message).help(help).into())
+    }
+
+    /// Returns E2005 for a tensor whose element type is known and is no float.
+    fn check_averaged(&self, x: ExprId) -> Lowered<()> {
+        let Some(ty) = self.value(x).tensor().and_then(|tensor| self.tensor_type(tensor)) else {
+            return Ok(());
+        };
+        let dtype = ty.split('[').next().and_then(DType::from_name);
+        if dtype.is_none_or(DType::is_float) {
+            return Ok(());
+        }
+        let (text, found) = (self.text(x), ty.split('[').next().unwrap_or_default());
+        let message = format!("`avg_pool`: found {found}, allowed f32 or f64: {text} is {ty}");
+        let help = format!("convert it: write `f32({})`", self.body().text(x));
+        Err(Diag::new(Code::E2005, self.site(x), message).help(help).into())
     }
 
     /// `of_type(dtype, i32 = a, i64 = b)`: the argument that is named after the element type.

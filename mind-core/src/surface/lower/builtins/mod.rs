@@ -4,6 +4,7 @@
 pub(crate) mod arguments;
 pub(crate) mod arranging;
 pub(crate) mod calls;
+pub(crate) mod convolving;
 pub(crate) mod einsum;
 pub(crate) mod foreign;
 pub(crate) mod foreign_arguments;
@@ -52,6 +53,12 @@ pub(crate) enum BuiltinFunction {
     Repeat,
     Split,
     Pad,
+    AvgPool,
+    /// A convolution over this number of axes.
+    Convolution {
+        axes: usize,
+        is_transposed: bool,
+    },
     /// `einsum`, which takes any number of operands.
     Einsum,
     ScatterAdd,
@@ -76,6 +83,15 @@ pub(crate) enum Parameter {
     NotNegative,
 }
 
+/// The arguments of convolutions.
+const CONVOLUTION: &[&str] = &["x", "f", "strides", "padding", "dilations", "groups"];
+
+/// The arguments of transposed convolutions.
+const TRANSPOSED: &[&str] = &["x", "f", "strides", "padding"];
+
+/// The arguments of `avg_pool`: those of `max_pool`, and whether padding counts as zeros.
+const AVG_POOL: &[&str] = &["x", "sizes", "strides", "padding", "dilations", "counted"];
+
 const REDUCTION: &[&str] = &["x", "axes", "keepdims"];
 
 /// The functions that make literals.
@@ -96,6 +112,12 @@ const COMPOSITES: &[Builtin] = &[
     builtin("repeat", &["x", "count", "axis"], 3, BuiltinFunction::Repeat),
     builtin("split", &["x", "parts", "axis"], 3, BuiltinFunction::Split),
     builtin("pad", &["x", "low", "high", "mode", "value", "interior"], 3, BuiltinFunction::Pad),
+    builtin("avg_pool", AVG_POOL, 3, BuiltinFunction::AvgPool),
+    builtin("conv1d", CONVOLUTION, 2, BuiltinFunction::Convolution { axes: 1, is_transposed: false }),
+    builtin("conv2d", CONVOLUTION, 2, BuiltinFunction::Convolution { axes: 2, is_transposed: false }),
+    builtin("conv3d", CONVOLUTION, 2, BuiltinFunction::Convolution { axes: 3, is_transposed: false }),
+    builtin("conv_transpose1d", TRANSPOSED, 2, BuiltinFunction::Convolution { axes: 1, is_transposed: true }),
+    builtin("conv_transpose2d", TRANSPOSED, 2, BuiltinFunction::Convolution { axes: 2, is_transposed: true }),
     builtin("einsum", &["equation", "x"], 2, BuiltinFunction::Einsum),
     builtin("scatter_add", &["x", "indices", "updates"], 3, BuiltinFunction::ScatterAdd),
 ];

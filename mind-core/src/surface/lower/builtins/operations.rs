@@ -4,6 +4,7 @@
 use super::Builtin;
 use super::arranging::arranged;
 use super::calls::{BuiltinCall, CallArguments, ReadCalls};
+use super::convolving::convolved;
 use super::einsum::{NamedAxis, einsum};
 use crate::diag::{Code, Diag, Site};
 use crate::dim::Dim;
@@ -303,6 +304,7 @@ pub(crate) trait Operations: ReadCalls + Tensors {
             }
             BuiltinCall::Replace { part, value } => self.replaced(part, value, expr),
             BuiltinCall::Arranged { x, arranging } => arranged(self, given, x, arranging),
+            BuiltinCall::Convolved { x, f, with } => convolved(self, given, [x, f], &with),
             BuiltinCall::Einsum { equation, operands } => einsum(self, given, equation, &operands),
             BuiltinCall::Positions { shape } => self.positions(given, shape),
             BuiltinCall::Argument(value) => Ok(self.value(value).clone()),

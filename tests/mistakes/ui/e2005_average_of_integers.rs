@@ -1,0 +1,9 @@
+use mind::mind;
+
+mind! {
+    fn f(x: i32[1, 4, 4, 1]) -> f32[1, 2, 2, 1] {
+        avg_pool(x, [2, 2], strides = [1, 1])
+    }
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use mind::mind;
+
+mind! {
+    fn f(x: f32[1, 4, 4, 4], f: f32[3, 3, 1, 6]) -> f32[1, 2, 2, 6] {
+        conv2d(x, f, groups = 3)
+    }
+}
+
+fn main() {}
