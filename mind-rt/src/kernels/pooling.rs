@@ -47,6 +47,10 @@ impl PoolAxis {
     #[inline(always)]
     fn taps(&self, at: usize) -> (usize, usize) {
         let start = at * self.stride;
+        // Most windows lie inside, and need no division.
+        if start >= self.before && start - self.before + (self.size - 1) * self.dilation < self.extent {
+            return (start - self.before, self.size);
+        }
         let skipped = self.before.saturating_sub(start).div_ceil(self.dilation);
         let first = start + skipped * self.dilation - self.before;
         if skipped >= self.size || first >= self.extent {
@@ -297,9 +301,14 @@ fn block<T: Number, const N: usize>(from: &[T], at: usize) -> [T; N] {
 
 /// Whether an element takes the place of the largest one before it: it is greater, or the first NaN.
 #[inline(always)]
-#[allow(clippy::eq_op, reason = "only a NaN differs from itself")]
 fn displaces<T: Number>(new: T, largest: T) -> bool {
-    (new > largest) | ((new != new) & (largest == largest))
+    (new > largest) | (is_nan(new) & !is_nan(largest))
+}
+
+#[inline(always)]
+#[allow(clippy::eq_op, reason = "only a NaN differs from itself")]
+fn is_nan<T: Number>(number: T) -> bool {
+    number != number
 }
 
 #[inline(always)]
@@ -310,7 +319,9 @@ fn max<T: Number, const N: usize>(taps: Taps, x: &[T], y: &mut [T]) {
         taps.each(|at| {
             let new = block::<T, N>(x, at);
             for lane in 0..N {
-                largest[lane] = if displaces(new[lane], largest[lane]) { new[lane] } else { largest[lane] };
+                // A later NaN may take the place of the first: both are NaN.
+                let is_better = (new[lane] > largest[lane]) | is_nan(new[lane]);
+                largest[lane] = if is_better { new[lane] } else { largest[lane] };
             }
         });
     }
