@@ -390,10 +390,10 @@ pub enum Pool<A: Form = Resolved> {
     /// Elements at the places of the largest elements of windows. The operands are `(x, t)`; an extension.
     MaxTake(Box<Pooling>),
     /// The sum of each window; an extension.
-    Sum(Box<Pooling>),
-    /// The derivative of `Sum`; an extension.
+    Total(Box<Pooling>),
+    /// The derivative of `Total`; an extension.
     SumGrad {
-        /// The shape of the operand of `Sum`, which is the result's.
+        /// The shape of the operand of `Total`, which is the result's.
         shape: A::Shape,
         /// The windows.
         pooling: Box<Pooling>,

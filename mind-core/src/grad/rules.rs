@@ -272,12 +272,12 @@ pub(crate) fn step<R: Reverse>(on: &mut R, op: &Op<R::Form>) -> Result<(), R::Er
         Op::Pool(Pool::MaxTake(pooling)) => {
             pass(on, 1, |on| on.emit(Op::Pool(Pool::MaxGrad(pooling.clone())), &[on.operand(0), dy]))
         }
-        Op::Pool(Pool::Sum(pooling)) => pass(on, 0, |on| {
+        Op::Pool(Pool::Total(pooling)) => pass(on, 0, |on| {
             let pooling = pooling.clone();
             on.emit_like(|shape| Op::Pool(Pool::SumGrad { shape, pooling }), &[dy], on.operand(0))
         }),
         Op::Pool(Pool::SumGrad { pooling, .. }) => {
-            pass(on, 0, |on| on.emit(Op::Pool(Pool::Sum(pooling.clone())), &[dy]))
+            pass(on, 0, |on| on.emit(Op::Pool(Pool::Total(pooling.clone())), &[dy]))
         }
         Op::Effect(_) => on.contribute(0, dy),
         Op::Own(own) => on.own(own),

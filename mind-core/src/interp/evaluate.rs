@@ -607,7 +607,7 @@ fn convolved(
 fn pooled(pool: &Pool, operands: &[&Array], to: &Concrete<'_>) -> Array {
     let pooling = pool.pooling();
     let (x, result): (&[usize], &[usize]) = match pool {
-        Pool::Max(_) | Pool::MaxTake(_) | Pool::Sum(_) => (&operands[0].shape, to.shape),
+        Pool::Max(_) | Pool::MaxTake(_) | Pool::Total(_) => (&operands[0].shape, to.shape),
         Pool::MaxGrad(_) => (&operands[0].shape, &operands[1].shape),
         Pool::SumGrad { .. } => (to.shape, &operands[0].shape),
     };
@@ -643,7 +643,7 @@ fn pooled(pool: &Pool, operands: &[&Array], to: &Concrete<'_>) -> Array {
                 let second = T::elements(operands[1]);
                 to.tabulate(|at| chosen(&at).map_or(T::default(), |place| second[place]))
             }
-            Pool::Sum(_) => to.tabulate(|at| {
+            Pool::Total(_) => to.tabulate(|at| {
                 let sum = |total, place: usize| first[place].accumulate(total);
                 T::narrow(window(&at).into_iter().fold(T::NOTHING, sum))
             }),

@@ -69,6 +69,8 @@ impl Map {
     /// The product of two numbers.
     pub const TIMES: Self = Self::Mul;
     /// The quotient of two numbers.
+    pub const QUOTIENT: Self = Self::Div;
+    /// The quotient of two numbers.
     pub const RATIO: Self = Self::Div;
 
     /// The function of a copy, which returns its operand.

@@ -21,7 +21,7 @@ rows! {
     Pool::Max(_) => MAX_POOL,
     Pool::MaxGrad(_) => MAX_POOL_GRAD,
     Pool::MaxTake(_) => MAX_POOL_TAKE,
-    Pool::Sum(_) => SUM_POOL,
+    Pool::Total(_) => SUM_POOL,
     Pool::SumGrad { .. } => SUM_POOL_GRAD,
 }
 
@@ -132,9 +132,9 @@ static SUM_POOL: OpInfo = OpInfo {
     infer: |op, operands| Ok(operands[0].with_shape(pooled(op, operands, 0, &operands[0].shape)?)),
     origin: of_pool,
     flops: |op, _, result| result.shape.element_count()?.mul(&taps(op)?),
-    make: Make::Of(|attributes| Op::Pool(Pool::Sum(pooling_of(exactly(attributes))))),
+    make: Make::Of(|attributes| Op::Pool(Pool::Total(pooling_of(exactly(attributes))))),
     derivative: Derivative::Linear,
-    sample: Sampling { cases: |_, dtype| cases(dtype, Pool::Sum, |x, _| vec![x]), ..ROW.sample },
+    sample: Sampling { cases: |_, dtype| cases(dtype, Pool::Total, |x, _| vec![x]), ..ROW.sample },
     ..ROW
 };
 
@@ -212,7 +212,7 @@ impl<A: Form> Pool<A> {
             Self::Max(pooling)
             | Self::MaxGrad(pooling)
             | Self::MaxTake(pooling)
-            | Self::Sum(pooling)
+            | Self::Total(pooling)
             | Self::SumGrad { pooling, .. } => pooling,
         }
     }
@@ -221,7 +221,7 @@ impl<A: Form> Pool<A> {
     pub(crate) fn shape_mut(&mut self) -> Option<&mut A::Shape> {
         match self {
             Self::SumGrad { shape, .. } => Some(shape),
-            Self::Max(_) | Self::MaxGrad(_) | Self::MaxTake(_) | Self::Sum(_) => None,
+            Self::Max(_) | Self::MaxGrad(_) | Self::MaxTake(_) | Self::Total(_) => None,
         }
     }
 
@@ -231,7 +231,7 @@ impl<A: Form> Pool<A> {
             Self::Max(pooling) => Pool::Max(pooling),
             Self::MaxGrad(pooling) => Pool::MaxGrad(pooling),
             Self::MaxTake(pooling) => Pool::MaxTake(pooling),
-            Self::Sum(pooling) => Pool::Sum(pooling),
+            Self::Total(pooling) => Pool::Total(pooling),
             Self::SumGrad { shape: of, pooling } => Pool::SumGrad { shape: shape(&of), pooling },
         }
     }

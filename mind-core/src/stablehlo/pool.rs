@@ -23,7 +23,7 @@ pub(super) fn lower(writer: &mut Writer, pool: &Pool, operands: &[SsaValue], to:
             let region = fold("stablehlo.maximum", &Tensor::scalar(to.dtype));
             slide.reduced(writer, first, least, &region, to)
         }
-        Pool::Sum(_) => {
+        Pool::Total(_) => {
             let slide = slide(&writer.tensor(first).shape.clone(), &to.shape);
             let zero = writer.constant(&number(0.0, to.dtype), Tensor::scalar(to.dtype));
             let region = fold("stablehlo.add", &Tensor::scalar(to.dtype));

@@ -448,14 +448,14 @@ impl Generator {
             return None;
         }
         let pooling = Box::new(Pooling { sizes, dilations, slide: Convolution { strides, padding } });
-        let by = if self.random.once_in(2) { Pool::Max } else { Pool::Sum };
+        let by = if self.random.once_in(2) { Pool::Max } else { Pool::Total };
         let pool = Op::Pool(by(pooling.clone()));
         if self.random.once_in(2) {
             return Some((pool, vec![x]));
         }
         let y = self.made(pool.clone(), &[x])?;
         Some(match pool {
-            Op::Pool(Pool::Sum(_)) => (Op::Pool(Pool::SumGrad { shape, pooling }), vec![y]),
+            Op::Pool(Pool::Total(_)) => (Op::Pool(Pool::SumGrad { shape, pooling }), vec![y]),
             _ if self.random.once_in(2) => (Op::Pool(Pool::MaxGrad(pooling)), vec![x, y]),
             _ => (Op::Pool(Pool::MaxTake(pooling)), vec![x, x]),
         })

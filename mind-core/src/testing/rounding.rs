@@ -259,7 +259,7 @@ impl RoundedInst<'_> {
                 let taps = pool.pooling().sizes.iter().map(|size| *size as f64).product::<f64>() + 1.0;
                 match pool {
                     Pool::Max(_) => self.chosen(&self.inst.op)?,
-                    Pool::Sum(_) | Pool::SumGrad { .. } => self.sums(taps)?,
+                    Pool::Total(_) | Pool::SumGrad { .. } => self.sums(taps)?,
                     // Another element may be the largest.
                     Pool::MaxGrad(_) | Pool::MaxTake(_)
                         if self.operands[0].near().any(|near| near.bound != 0.0) =>

@@ -1,10 +1,13 @@
 //! Functions of the language that consist of several operations.
 
-use super::{Constant, Extents, GivenAttributes, Op, Own, Subscript, expanded, table::pooling};
+use super::{
+    Constant, Extents, GivenAttributes, Op, Own, expanded,
+    table::{first_channel, pooling, spread_like},
+};
 use crate::{
     data::TensorData,
     dim::Dim,
-    ir::{Arrange, Made, Part, Pool},
+    ir::{Made, Pool},
     map::Map,
     ty::DType,
 };
@@ -51,21 +54,23 @@ pub(crate) fn one_hot(count: Dim, dtype: Option<DType>) -> Vec<CompositeOp> {
 pub(crate) fn avg_pool(given: GivenAttributes, counted: bool) -> Vec<CompositeOp> {
     let pooling = pooling(given);
     let step = |op, operands| CompositeOp { op, operands };
-    let sums = |of| step(Op::Pool(Pool::Sum(pooling.clone())), vec![of]);
+    let sums = |of| step(Op::Pool(Pool::Total(pooling.clone())), vec![of]);
     let count: f64 = pooling.sizes.iter().map(|size| *size as f64).product();
     let mut steps = vec![sums(0)];
     if counted {
         steps.push(step(Op::Const(Box::new(Constant::number(count))), vec![0]));
     } else {
         // One channel is enough.
-        let first = Subscript::Range { start: None, end: Some(Dim::ONE), step: None };
-        let channel = Op::Part(Part::Index { indices: vec![Subscript::Rest, first] });
         let one = Op::Const(Box::new(Constant::number(1.0)));
-        let ones = Op::Arrange(Arrange::BroadcastTo { shape: Extents::Like });
-        steps.extend([step(channel, vec![0]), step(one, vec![0]), step(ones, vec![3, 2]), sums(4)]);
+        steps.extend([
+            step(first_channel(), vec![0]),
+            step(one, vec![0]),
+            step(spread_like(), vec![3, 2]),
+            sums(4),
+        ]);
     }
     let count = steps.len();
-    steps.push(step(Op::Map(Map::Div), vec![1, count]));
+    steps.push(step(Op::Map(Map::QUOTIENT), vec![1, count]));
     steps
 }
 

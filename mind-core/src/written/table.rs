@@ -479,11 +479,11 @@ statements! {
         run: "max_pool_take" => (X, Y, p.sizes, p.slide.strides, p.dilations, p.slide.padding),
         core: one(ir::Op::Pool(Pool::MaxTake(p.clone()))),
     }
-    Op::Pool(Pool::Sum(p)) => {
+    Op::Pool(Pool::Total(p)) => {
         is: Row::kernel(),
         rule: pool(X, &p.sizes, &p.slide.strides, &p.dilations, &p.slide.padding),
         run: "sum_pool" => (X, p.sizes, p.slide.strides, p.dilations, p.slide.padding),
-        core: one(ir::Op::Pool(Pool::Sum(p.clone()))),
+        core: one(ir::Op::Pool(Pool::Total(p.clone()))),
     }
     Op::Pool(Pool::SumGrad { shape, pooling: p }) => {
         is: Row::kernel().shaped(shape, 1),
@@ -723,7 +723,7 @@ pub(crate) const FUNCTIONS: &[WrittenFunction] = &[
     })
     .with(&[AttributeForm::Integer], 0),
     WrittenFunction::of("max_pool", POOL, |given| Op::Pool(Pool::Max(pooling(given)))).with(POOLING, 2),
-    WrittenFunction::of("sum_pool", POOL, |given| Op::Pool(Pool::Sum(pooling(given)))).with(POOLING, 2),
+    WrittenFunction::of("sum_pool", POOL, |given| Op::Pool(Pool::Total(pooling(given)))).with(POOLING, 2),
     WrittenFunction::of("inspect", &["x", "label"], |mut given| {
         Op::Effect(Effect::Inspect { label: given.text(0) })
     })
@@ -793,6 +793,32 @@ pub(crate) fn sliced_by(slice: Slice) -> Op {
 /// `sum(x, axes)`
 pub(crate) fn summed(axes: Vec<i64>) -> Op {
     Op::Reduce(Reduce::Sum, Reduction { axes: Some(axes), keepdims: false })
+}
+
+/// `matmul(a, b)`
+pub(crate) fn multiplied() -> Op {
+    Op::Product(Product::MatMul)
+}
+
+/// `conv2d(x, f)` without dilations and groups.
+pub(crate) fn convolved(convolution: Convolution) -> Op {
+    Op::Window(Window::Conv2d(convolution))
+}
+
+/// The derivative of a convolution by its image, which has the shape of the last operand.
+pub(crate) fn convolved_back(convolution: Convolution) -> Op {
+    Op::Window(Window::Conv2dGradInput { shape: Extents::Like, convolution: convolution.into() })
+}
+
+/// `x[.., 0..1]`
+pub(super) fn first_channel() -> Op {
+    let first = Subscript::Range { start: None, end: Some(Dim::ONE), step: None };
+    Op::Part(Part::Index { indices: vec![Subscript::Rest, first] })
+}
+
+/// A value broadcast to the shape of the last operand.
+pub(super) fn spread_like() -> Op {
+    Op::Arrange(Arrange::BroadcastTo { shape: Extents::Like })
 }
 
 /// `full(shape, x)` for a tensor `x`: `x` broadcast to a shape.

@@ -864,7 +864,7 @@ fn pooling(sizes: &[i64], stride: i64, padding: Padding) -> Box<Pooling> {
 
 /// The operations that pool their first operand, with the types of the others for one of `f32[1, 5, 1]`.
 fn pools(sizes: &[i64], stride: i64, padding: &Padding) -> [Op; 2] {
-    [Pool::Max, Pool::Sum].map(|of| Op::Pool(of(pooling(sizes, stride, padding.clone()))))
+    [Pool::Max, Pool::Total].map(|of| Op::Pool(of(pooling(sizes, stride, padding.clone()))))
 }
 
 /// The codes of both pools of a value of this type.

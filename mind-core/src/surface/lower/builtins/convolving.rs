@@ -5,12 +5,12 @@ use super::calls::CallArguments;
 use super::operations::Operations;
 use crate::diag::{Code, Diag};
 use crate::dim::{Dim, DimResult};
-use crate::ir::{Arrange, Convolution, Padding, Part, Product, Window, Windows};
+use crate::ir::{Convolution, Padding, Part, Windows};
 use crate::map::Map;
 use crate::surface::ast::ExprId;
 use crate::surface::lower::values::{Lowered, Value};
 use crate::written::{
-    Constant, Extents, Op, Own, Permutation, expanded, permuted_by, reshaped_to, spread, squeezed, summed,
+    self, Constant, Op, Own, Permutation, expanded, permuted_by, reshaped_to, spread, squeezed, summed,
 };
 
 /// A value with its expression.
@@ -240,7 +240,7 @@ impl<L: Operations + ?Sized> Convolver<'_, L> {
         padding: Padding,
     ) -> Lowered<Operand<L::Tensor>> {
         let convolution = Convolution { strides: strides.to_vec(), padding };
-        self.emit(Op::Window(Window::Conv2d(convolution)), &[x, f])
+        self.emit(written::convolved(convolution), &[x, f])
     }
 
     /// A convolution of images of one row.
@@ -280,7 +280,7 @@ impl<L: Operations + ?Sized> Convolver<'_, L> {
             let mut shape: Vec<Dim> = of.filter.iter().flat_map(|size| [Dim::ONE, size.clone()]).collect();
             shape.push(groups);
             let f = self.reshape(f, shape)?;
-            let products = self.emit(Op::Map(Map::Mul), &[windows, f])?;
+            let products = self.emit(Op::Map(Map::TIMES), &[windows, f])?;
             return self.emit(summed((1..=axes).map(|axis| 2 * axis).collect()), &[products]);
         }
         let order = [0].into_iter().chain((0..axes).map(|axis| 2 * axis + 1));
@@ -289,7 +289,7 @@ impl<L: Operations + ?Sized> Convolver<'_, L> {
         let pixels = self.sized(Dim::product(&of.result).and_then(|pixels| pixels.mul(&of.batch)))?;
         let taps = self.sized(Dim::product(&of.filter))?;
         let factors = self.sized(taps.mul(&of.depth))?;
-        let product = Op::Product(Product::MatMul);
+        let product = written::multiplied();
         if groups.is_one() {
             let lhs = self.reshape(windows, vec![pixels, factors.clone()])?;
             let rhs = self.reshape(f, vec![factors, of.features.clone()])?;
@@ -384,11 +384,11 @@ impl<L: Operations + ?Sized> Convolver<'_, L> {
         // A witness of the shape, which is never computed.
         let zero = self.emit(Op::Const(Box::new(Constant::number(0.0))), &[x])?;
         let like = self.emit(spread(shape), &[zero])?;
-        let convolution = Box::new(Convolution { strides, padding });
-        let back = Op::Window(Window::Conv2dGradInput { shape: Extents::Like, convolution });
+        let convolution = Convolution { strides, padding };
+        let back = written::convolved_back(convolution);
         let result = self.emit(back, &[x, f, like])?;
         match axes {
-            1 => self.emit(Op::Arrange(Arrange::Squeeze { axes: Some(vec![1]) }), &[result]),
+            1 => self.emit(squeezed(vec![1]), &[result]),
             _ => Ok(result),
         }
     }
