@@ -526,8 +526,8 @@
 //! | `x` | any value, also a tuple or a struct |
 //!
 //! The library of the language consists of templates: activations, softmax, norms, attention, recurrent cells and losses
-//! (`nn::`), numerics (`num::`), log densities (`stats::`), steps of optimisers and schedules (`optim::`), random numbers
-//! (`random::`).
+//! (`nn::`), numerics (`num::`), linear algebra (`linalg::`), log densities (`stats::`), steps of optimisers and
+//! schedules (`optim::`), random numbers (`random::`).
 //! `docs/library.md` documents each with its formula, shapes and stability. `nn::softmax(x)` calls one by its path,
 //! anywhere. `use nn::softmax;` in a block imports the name.
 //!

@@ -119,6 +119,8 @@ pub enum Op<A: Form = Resolved> {
     Join(Join),
     /// A product of vectors or matrices.
     Product(Product),
+    /// An operation on the matrices in the last two axes.
+    Matrix(Matrix),
     /// A filter that moves over an image, and its derivatives.
     Window(Window<A>),
     /// What windows reduce to, and its derivatives.
@@ -155,6 +157,7 @@ impl<A: Form> Op<A> {
             Self::Rows(op) => op,
             Self::Join(op) => op,
             Self::Product(op) => op,
+            Self::Matrix(op) => op,
             Self::Window(op) => op,
             Self::Pool(op) => op,
             Self::Effect(op) => op,
@@ -172,9 +175,21 @@ impl<A: Form> Op<A> {
             Self::Reorder(op) => Op::Reorder(*op),
             Self::Join(op) => Op::Join(*op),
             Self::Product(op) => Op::Product(*op),
+            Self::Matrix(op) => Op::Matrix(*op),
             Self::Effect(op) => Op::Effect(op.clone()),
             _ => return None,
         })
+    }
+
+    /// Whether the result of a matrix is NaN if it is singular, or not positive definite. The `try_` form of a function
+    /// reports an error then.
+    pub const fn refuses_matrices(&self) -> bool {
+        let Self::Matrix(matrix) = self else { return false };
+        match matrix {
+            Matrix::Factor(Factorization::Cholesky) => true,
+            Matrix::SolveTriangular(of) => !of.unit_diagonal,
+            Matrix::Factor(Factorization::Lu) | Matrix::Triangle { .. } => false,
+        }
     }
 
     /// Whether the operation returns its operand and has an effect. Such an operation is never removed or merged with
@@ -357,6 +372,60 @@ pub enum Product {
     Dot,
     /// Batched matrix product.
     MatMul,
+}
+
+/// Operations on the matrices in the last two axes. Their rows are in `ops/matrices.rs`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Matrix {
+    /// All factors of a matrix in one matrix; an extension.
+    Factor(Factorization),
+    /// The solution `x` of `a @ x = b` for a triangular matrix `a`; an extension.
+    SolveTriangular(Triangular),
+    /// The elements of a triangle, and zeros elsewhere; an extension.
+    Triangle {
+        /// Whether it is the lower triangle.
+        lower: bool,
+        /// Whether the diagonal is left out.
+        strict: bool,
+    },
+}
+
+/// A factorization.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Factorization {
+    /// `L @ Lᵀ` with a lower triangular matrix `L`.
+    Cholesky,
+    /// `L @ U` with the rows permuted.
+    Lu,
+}
+
+impl Factorization {
+    /// The function of the run time that computes it.
+    pub(crate) const fn function(self) -> &'static str {
+        match self {
+            Self::Cholesky => "cholesky",
+            Self::Lu => "lu",
+        }
+    }
+
+    /// The number of rows of the result beyond those of the matrix.
+    pub(crate) const fn extra_rows(self) -> i64 {
+        match self {
+            Self::Cholesky => 0,
+            Self::Lu => 2,
+        }
+    }
+}
+
+/// The part of a matrix that a triangular solution reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Triangular {
+    /// Whether the lower triangle is read, else the upper one.
+    pub lower: bool,
+    /// Whether the transposed triangle takes its place.
+    pub transposed: bool,
+    /// Whether the diagonal is not read: all its elements are 1.
+    pub unit_diagonal: bool,
 }
 
 /// Operations that move a filter over an image. Their rows are in `ops/convolution.rs`.

@@ -72,6 +72,20 @@ pub enum Error {
         /// The limit.
         steps: usize,
     },
+    /// Matrices are singular, or not positive definite.
+    #[error("E6010: `{function}`: {}", refused(problem, listed, *more, *count))]
+    Matrices {
+        /// The function called.
+        function: &'static str,
+        /// The property of the matrices, as in `singular`.
+        problem: &'static str,
+        /// The positions of the first such matrices among all of them, in row-major order of the leading axes.
+        listed: Vec<usize>,
+        /// The number of such matrices that are not listed.
+        more: usize,
+        /// The number of all matrices.
+        count: usize,
+    },
     /// An array's elements do not lie one after the other in row-major order, so no view can be made of it.
     #[error(
         "E6003: a tensor view needs a contiguous row-major array, got strides {strides:?} for shape {shape:?}"
@@ -184,7 +198,7 @@ impl Error {
             Self::NonPositiveDim { .. } => "E3006",
             Self::LengthMismatch { .. } => "E3007",
             Self::IndexOutOfRange { .. } => "E6001",
-            Self::DivisionByZero { .. } | Self::LoopLimit { .. } => "E6010",
+            Self::DivisionByZero { .. } | Self::LoopLimit { .. } | Self::Matrices { .. } => "E6010",
             Self::NotContiguous { .. } => "E6003",
             Self::Allocation { .. } | Self::WorkspaceTooSmall { .. } => "E6004",
             Self::MemoryBound { .. } => "E6011",
@@ -193,6 +207,19 @@ impl Error {
             }
             Self::Knossos { code, .. } => code,
         }
+    }
+}
+
+/// The message for matrices that are refused.
+fn refused(problem: &str, listed: &[usize], more: usize, count: usize) -> String {
+    let all: Vec<String> = listed.iter().map(usize::to_string).collect();
+    match (&all[..], more) {
+        _ if count == 1 => format!("the matrix is {problem}"),
+        ([only], 0) => format!("matrix {only} of {count} is {problem}"),
+        ([first @ .., last], 0) => {
+            format!("matrices {} and {last} of {count} are {problem}", first.join(", "))
+        }
+        _ => format!("matrices {} and {more} more of {count} are {problem}", all.join(", ")),
     }
 }
 
@@ -223,6 +250,7 @@ mod tests {
             Error::IndexOutOfRange { what: "f", position: 0, index: -1, extent: 2 },
             Error::DivisionByZero { what: "f", position: 0 },
             Error::LoopLimit { function: "f", steps: 3 },
+            Error::Matrices { function: "f", problem: "singular", listed: vec![1, 3], more: 0, count: 4 },
             Error::NotContiguous { shape: vec![2], strides: vec![2] },
             Error::Allocation { shape: "f32[2]".into() },
             Error::WorkspaceTooSmall { needed: 2, found: 1 },
@@ -250,6 +278,18 @@ mod tests {
             "E6009: `loss`: parameter `y`: dimension 0 is 31, needed 32 (N, from `x`)"
         );
         assert_eq!(error.code(), "E6009");
+    }
+
+    #[test]
+    fn refused_matrices_are_listed() {
+        let message = |listed: &[usize], more, count| {
+            let listed = listed.to_vec();
+            Error::Matrices { function: "f", problem: "singular", listed, more, count }.to_string()
+        };
+        assert_eq!(message(&[0], 0, 1), "E6010: `f`: the matrix is singular");
+        assert_eq!(message(&[2], 0, 5), "E6010: `f`: matrix 2 of 5 is singular");
+        assert_eq!(message(&[0, 2, 3], 0, 5), "E6010: `f`: matrices 0, 2 and 3 of 5 are singular");
+        assert_eq!(message(&[0, 2], 7, 20), "E6010: `f`: matrices 0, 2 and 7 more of 20 are singular");
     }
 
     #[test]

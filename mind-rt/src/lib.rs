@@ -51,6 +51,7 @@ pub mod private;
 #[doc(hidden)]
 pub mod profile;
 mod random;
+mod refusal;
 #[cfg(test)]
 #[path = "../../tests/support/sample.rs"]
 mod sample;

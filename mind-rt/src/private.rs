@@ -16,12 +16,12 @@ pub use crate::kernels::conv::{
     conv2d_grad_input, conv2d_grad_input_scratch, conv2d_grad_input_with, conv2d_scratch, conv2d_with,
 };
 pub use crate::kernels::copy::{copy_strided, fill, padded, slice_grad};
+pub use crate::kernels::decompositions::{Decompose, eigh, qr, svd};
 pub use crate::kernels::draws::Draws;
 pub use crate::kernels::epilogue::{Block, Destination, Epilogue, Finish, Finished, Stored, one_by_one};
 pub use crate::kernels::gather::{
     Index, Picked, check_divisors, check_ended, check_indices, gather, scatter_add,
 };
-pub use crate::kernels::linalg::{Decompose, eigh, qr, svd};
 pub use crate::kernels::math::*;
 pub use crate::kernels::matmul::{
     BatchDim, MatRef, TinyProduct, matmul, matmul_into, matmul_scratch, matmul_with,
@@ -37,6 +37,7 @@ pub use crate::knossos;
 pub use crate::optim;
 pub use crate::parallel::{Combine, Split, join, run, run_columns, threads};
 pub use crate::profile;
+pub use crate::refusal::reporting;
 pub use crate::shape::sealed::ShapeMarker;
 pub use crate::simd::{Kernel, dispatch};
 pub use crate::stack::{stacked_numbers, stacked_tensors, tensor_of_stack};

@@ -41,6 +41,7 @@ mod indexing;
 mod into;
 mod joining;
 mod library;
+mod linalg;
 mod literals;
 mod loops;
 mod making;

@@ -57,6 +57,7 @@ programs! {
     conditions
     knossos
     library
+    systems
     from_numpy
     from_jax
     from_torch

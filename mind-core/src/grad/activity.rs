@@ -38,6 +38,12 @@ impl<'a> Activity<'a> {
         self.active[value.index()] && self.module.ty(value).dtype.is_float()
     }
 
+    /// Whether an operation on a differentiable path has no derivative.
+    pub(super) fn has_no_rule(&self, inst: &Inst) -> bool {
+        inst.op.info().derivative == Derivative::Unsupported
+            && inst.operands.iter().any(|operand| self.is_active(*operand))
+    }
+
     /// Returns E5001 for the operation of `value`.
     pub(super) fn unsupported(&self, value: ValueId) -> AutodiffError {
         AutodiffError::UnsupportedOp {

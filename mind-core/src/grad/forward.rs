@@ -96,7 +96,9 @@ fn check_reach(primal: &Module, wrt: &[Wrt]) -> Result<(), AutodiffError> {
     }
     for (value, inst) in primal.iter().rev() {
         if reaches[value.index()].is_some() {
-            for (position, operand) in inst.operands.iter().enumerate() {
+            // The derivative of a function that its author wrote takes the place of that of its operations.
+            let own = inst.op.as_pullback().map_or(0, |of| results_of_pullback(of, inst.operands.len()));
+            for (position, operand) in inst.operands.iter().enumerate().skip(own) {
                 if activity::flows(inst, position) {
                     reaches[operand.index()] = Some(*operand);
                 }
@@ -104,6 +106,11 @@ fn check_reach(primal: &Module, wrt: &[Wrt]) -> Result<(), AutodiffError> {
         }
     }
     let activity = Activity::new(primal, wrt.iter().map(|wrt| wrt.input));
+    let has_no_rule =
+        |value: ValueId, inst: &Inst| reaches[value.index()].is_some() && activity.has_no_rule(inst);
+    if let Some((value, _)) = primal.iter().find(|(value, inst)| has_no_rule(*value, inst)) {
+        return Err(activity.unsupported(value));
+    }
     let is_lost =
         |wrt: &&Wrt| !wrt.zero_ok && reaches[wrt.input.index()].is_none() && !activity.is_flat(wrt.input);
     match wrt.iter().find(is_lost) {
@@ -185,9 +192,10 @@ impl Forward<'_> {
                 self.reduced(*reduce, reduction, [operands[0], y, dx]).map(Some)
             }
             op => match op.info().derivative {
-                Derivative::Zero => Ok(None),
+                // A function with a derivative of its own may contain an operation that has none.
+                Derivative::Zero | Derivative::Unsupported => Ok(None),
                 Derivative::Linear => self.linear(inst, operands).map(Some),
-                Derivative::Rule | Derivative::Unsupported => self.transposed(value, inst, operands, y),
+                Derivative::Rule => self.transposed(value, inst, operands, y),
             },
         }
     }

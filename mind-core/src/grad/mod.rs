@@ -170,6 +170,9 @@ fn backward<'a>(primal: &'a Module, options: &GradientOptions) -> Result<Backwar
             cotangents[value.index()] = Some(zeros(&mut builder, copies[value.index()])?);
         }
         let Some(mut cotangent) = cotangents[value.index()] else { continue };
+        if activity.has_no_rule(inst) {
+            return Err(activity.unsupported(value));
+        }
         // Core v1 has no operation that joins.
         if options.profile == Profile::Extended {
             cotangent = typed::joined(&mut builder, cotangent)?;

@@ -9,7 +9,8 @@ use crate::{
     cumulate::{self, Cumulate},
     grad::{AutodiffError, push},
     ir::{
-        Arrange, Cumulation, Form, Join, Op, Part, Pool, Product, Reduction, Reorder, Rows, ValueId, Window,
+        Arrange, Cumulation, Form, Join, Matrix, Op, Part, Pool, Product, Reduction, Reorder, Rows,
+        Triangular, ValueId, Window,
     },
     map::{Calculus, DerivativeInputs, Map, evaluate},
     reduce::{self, Reduce},
@@ -218,6 +219,12 @@ pub(crate) fn step<R: Reverse>(on: &mut R, op: &Op<R::Form>) -> Result<(), R::Er
         Op::Join(Join::Concat { axis }) => (0..on.operand_count())
             .try_for_each(|position| pass(on, position, |on| on.joined_part(dy, *axis, position))),
         Op::Product(Product::Dot | Product::MatMul) => product(on, dy),
+        // Only functions of the library with derivatives of their own factor matrices.
+        Op::Matrix(Matrix::Factor(_)) => Ok(()),
+        Op::Matrix(Matrix::SolveTriangular(of)) => solved(on, *of),
+        Op::Matrix(triangle @ Matrix::Triangle { .. }) => {
+            pass(on, 0, |on| on.emit(Op::Matrix(*triangle), &[dy]))
+        }
         // The derivatives of a convolution are convolutions of `dy` and one of the operands.
         Op::Window(Window::Conv2d(convolution)) => {
             let (image, filter) = (on.operand(0), on.operand(1));
@@ -402,4 +409,22 @@ pub(crate) fn product<R: Reverse>(on: &mut R, dy: R::Value) -> Result<(), R::Err
     let factors = [on.operand(0), on.operand(1)];
     pass(on, 0, |on| on.product_grad(Factor::Lhs, dy, factors))?;
     pass(on, 1, |on| on.product_grad(Factor::Rhs, dy, factors))
+}
+
+/// Contributes to the matrix and to the right-hand side of a triangular system.
+fn solved<R: Reverse>(on: &mut R, of: Triangular) -> Result<(), R::Error> {
+    let (a, x, dy) = (on.operand(0), on.result(), on.cotangent());
+    if !on.wants(0) && !on.wants(1) {
+        return Ok(());
+    }
+    let adjoint = Triangular { transposed: !of.transposed, ..of };
+    let db = on.emit(Op::Matrix(Matrix::SolveTriangular(adjoint)), &[a, dy])?;
+    // The right-hand side is a product with the matrix. Its change by the matrix is made up for by the solution.
+    pass(on, 0, |on| {
+        let [dy, factor] = if of.transposed { [x, db] } else { [db, x] };
+        let outer = on.product_grad(Factor::Lhs, dy, [a, factor])?;
+        let da = on.apply(Map::Neg, &[outer])?;
+        on.emit(Op::Matrix(Matrix::Triangle { lower: of.lower, strict: of.unit_diagonal }), &[da])
+    })?;
+    pass(on, 1, |_| Ok(db))
 }

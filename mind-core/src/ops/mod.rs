@@ -54,6 +54,7 @@ mod indexing;
 mod joining;
 mod linear;
 mod making;
+mod matrices;
 mod nesting;
 mod ordering;
 mod pooling;
@@ -134,6 +135,7 @@ pub(crate) fn info(op: &Op) -> &'static OpInfo {
         Op::Rows(rows) => gathering::row(rows),
         Op::Join(join) => joining::row(join),
         Op::Product(product) => linear::row(product),
+        Op::Matrix(matrix) => matrices::row(matrix),
         Op::Window(window) => convolution::row(window),
         Op::Pool(pool) => pooling::row(pool),
         Op::Effect(effect) => effects::row(effect),
@@ -143,7 +145,7 @@ pub(crate) fn info(op: &Op) -> &'static OpInfo {
 }
 
 /// The rows that are written out by hand, grouped by kind.
-static KINDS: [&[&OpInfo]; 14] = [
+static KINDS: [&[&OpInfo]; 15] = [
     reduction::ARGS,
     constant::ROWS,
     making::ROWS,
@@ -153,6 +155,7 @@ static KINDS: [&[&OpInfo]; 14] = [
     gathering::ROWS,
     joining::ROWS,
     linear::ROWS,
+    matrices::ROWS,
     convolution::ROWS,
     pooling::ROWS,
     effects::ROWS,

@@ -16,7 +16,7 @@ impl Step {
     pub fn can_fail(&self) -> bool {
         match self {
             Self::Check { .. } => true,
-            Self::Call(call) => call.external().is_some(),
+            Self::Call(call) => call.external().is_some() || call.op.refuses_matrices(),
             Self::Loop(of) => loop_can_fail(&of.body, of.guard, of.steps.as_ref()),
             _ => false,
         }

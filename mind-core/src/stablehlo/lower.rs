@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, mem, sync::Arc};
 
 use super::{
-    Compute, Described, Error, Mesh, Options, Precision, ProgramArgument, ShardedType, elements, mesh,
-    ordering, pool, quoted_text, reductions, rows,
+    Compute, Described, Error, Mesh, Options, Precision, ProgramArgument, ShardedType, elements, matrices,
+    mesh, ordering, pool, quoted_text, reductions, rows,
     tensor::{self, Tensor, list, number},
     window,
     writer::{SsaValue, Writer},
@@ -197,6 +197,7 @@ impl ModuleLowering<'_> {
             }
             Op::Product(Product::Dot) => self.dot(operands[0], operands[1], to),
             Op::Product(Product::MatMul) => self.matmul(operands[0], operands[1], to),
+            Op::Matrix(matrix) => matrices::lower(&mut self.writer, *matrix, &operands, to),
             Op::Window(window) => {
                 let operands = [operands[0], operands[1]].map(|operand| self.rounded(operand));
                 window::lower(&mut self.writer, window, operands, to, self.precision)

@@ -50,6 +50,7 @@
 mod elements;
 mod extents;
 mod lower;
+mod matrices;
 mod mesh;
 mod ordering;
 mod pool;

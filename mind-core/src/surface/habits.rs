@@ -177,6 +177,8 @@ const EXTENTS: &str = "extents are part of the type and can be used as numbers: 
 const IN_RUST: &str =
     "compute it in Rust, before or after the call, and pass it as a parameter if the block needs it";
 
+const NO_COMPLEX: &str = "its results are complex numbers, which the language does not have: compute it in Rust, before or after the call";
+
 const LOOPS: &str =
     "write a loop: `fold h = … for x in … { … }`, or `scan …` with a body that returns `(h, y)`";
 
@@ -290,12 +292,13 @@ const FUNCTIONS: &[(&[&str], Replacement)] = &[
     (&["count_nonzero"], formula("sum(i64({0} != 0.0))")),
     (&["kthvalue", "nth_element"], Replacement::Named("sort")),
     (
-        &[
-            "det", "inv", "inverse", "pinv", "solve", "lstsq", "svd", "eig", "eigh", "eigvals", "cholesky",
-            "qr", "fft", "ifft", "rfft",
-        ],
+        &["pinv", "lstsq", "svd", "eigh", "eigvalsh", "qr", "lu", "fft", "ifft", "rfft"],
         Replacement::Words(IN_RUST),
     ),
+    (&["inverse"], library("linalg", "inv")),
+    (&["matrix_exp"], library("linalg", "expm")),
+    (&["eig", "eigvals", "schur", "sqrtm", "logm"], Replacement::Words(NO_COMPLEX)),
+    (&["complex", "complex64", "complex128", "conj", "imag"], Replacement::Words(NO_COMPLEX)),
     (&["logcumsumexp", "cumlogsumexp"], Replacement::Words(IN_RUST)),
     (&["cumulative_sum"], Replacement::Named("cumsum")),
     (&["cumulative_prod"], Replacement::Named("cumprod")),
@@ -374,7 +377,7 @@ const FUNCTIONS: &[(&[&str], Replacement)] = &[
     (&["ger"], library("num", "outer")),
     (&["linear"], formula("{0} @ {1}.T + {2}")),
     (&["addmm"], Replacement::Words("write the product, as in `… @ … + …`")),
-    (&["tensordot", "kron"], Replacement::Words("name the axes, as in `einsum(\"ij,jk->ik\", …, …)`")),
+    (&["tensordot"], Replacement::Words("name the axes, as in `einsum(\"ij,jk->ik\", …, …)`")),
     // Arrangement.
     (&["unsqueeze", "newaxis", "insert_axis", "expand_dim"], formula("expand_dims({=0}, axes = {#1})")),
     (&["flatten", "ravel", "flatten_all"], formula("reshape({=0}, [-1])")),

@@ -17,7 +17,7 @@ use crate::{
     cumulate::{Combine, Cumulate},
     dim::Bindings,
     interp::{Array, Concrete, Elements, RunError, Trace, broadcast_offset, evaluate, positions, trace},
-    ir::{Cumulation, Inst, Module, Nesting, Op, Own, Part, Pool, Product, Reorder, Rows, Window},
+    ir::{Cumulation, Inst, Matrix, Module, Nesting, Op, Own, Part, Pool, Product, Reorder, Rows, Window},
     map::{Exactness, Row},
     ops::{Profile, position, seen_through},
     opt::unoptimised,
@@ -321,6 +321,9 @@ impl RoundedInst<'_> {
             Op::Product(Product::Dot) | Op::Product(Product::MatMul) => {
                 self.products(self.shape(0)[self.shape(0).len() - 1])?
             }
+            Op::Matrix(Matrix::Triangle { .. }) => self.apply([|x: Near| x.bound, |x: Near| x.bound])?,
+            // The error depends on the condition of the matrix.
+            Op::Matrix(_) => vec![f64::INFINITY; self.result.elements.len()],
             // Another evaluation may multiply the padding by elements, which gives NaN for an infinite element.
             Op::Window(_) if !self.is_finite() => vec![f64::INFINITY; self.result.elements.len()],
             Op::Window(Window::Conv2d(_)) => self.products(self.length(1) / self.shape(1)[3])?,

@@ -1,7 +1,7 @@
 //! Functions of the language that consist of several operations.
 
 use super::{
-    Constant, Extents, GivenAttributes, Op, Own, expanded,
+    Constant, GivenAttributes, Op, Own, expanded,
     table::{first_channel, pooling, spread_like},
 };
 use crate::{

@@ -18,8 +18,8 @@ use crate::{
     cumulate::Cumulate,
     dim::Dim,
     ir::{
-        self, Arrange, Convolution, Cumulation, Effect, Join, Made, Padding, Part, Pool, Pooling, Product,
-        Reduction, Reorder, Rows, Slice, Window, Windows,
+        self, Arrange, Convolution, Cumulation, Effect, Factorization, Join, Made, Matrix, Padding, Part,
+        Pool, Pooling, Product, Reduction, Reorder, Rows, Slice, Triangular, Window, Windows,
     },
     map::{Map, ShapeRule, Takes},
     ops::{place_of_part, position},
@@ -437,6 +437,24 @@ statements! {
         run: "product" => (X, Y),
         core: one(ir::Op::Product(Product::MatMul)),
     }
+    Op::Matrix(matrix @ Matrix::Factor(factorization)) => {
+        is: Row::kernel().axes(Axes::Of(0)),
+        rule: factor(X, factorization.extra_rows()),
+        run: factorization.function() => (X),
+        core: one(ir::Op::Matrix(*matrix)),
+    }
+    Op::Matrix(matrix @ Matrix::SolveTriangular(Triangular { lower, transposed, unit_diagonal })) => {
+        is: Row::kernel().axes(Axes::Of(1)),
+        rule: solve_triangular(X, Y),
+        run: "solve_triangular" => (X, Y, lower, transposed, unit_diagonal),
+        core: one(ir::Op::Matrix(*matrix)),
+    }
+    Op::Matrix(matrix @ Matrix::Triangle { lower, strict }) => {
+        is: Row::kernel().same(),
+        rule: triangle(X),
+        run: "triangle" => (X, lower, strict),
+        core: one(ir::Op::Matrix(*matrix)),
+    }
     Op::Window(Window::Conv2d(convolution)) => {
         is: Row::kernel(),
         rule: conv2d(X, Y, &convolution.strides, &convolution.padding),
@@ -744,6 +762,21 @@ pub(super) fn pooling(mut given: GivenAttributes) -> Box<Pooling> {
     Box::new(Pooling { sizes, dilations, slide: Convolution { strides, padding } })
 }
 
+/// The functions of single operations that only the text of the library calls.
+pub(crate) const PRIVATE_FUNCTIONS: &[WrittenFunction] = &[
+    WrittenFunction::of("factor_cholesky", &["a"], |_| Op::Matrix(Matrix::Factor(Factorization::Cholesky))),
+    WrittenFunction::of("factor_lu", &["a"], |_| Op::Matrix(Matrix::Factor(Factorization::Lu))),
+    WrittenFunction::of(
+        "triangle_solved",
+        &["a", "b", "lower", "transposed", "unit_diagonal"],
+        |mut given| {
+            let [lower, transposed, unit_diagonal] = [0, 1, 2].map(|flag| given.flag(flag));
+            Op::Matrix(Matrix::SolveTriangular(Triangular { lower, transposed, unit_diagonal }))
+        },
+    )
+    .with(&[AttributeForm::Flag, AttributeForm::Flag, AttributeForm::Flag], 3),
+];
+
 /// The attributes of cumulations.
 const CUMULATION: &[AttributeForm] = &[AttributeForm::Integer, AttributeForm::Flag, AttributeForm::Flag];
 
@@ -964,6 +997,7 @@ impl Op {
             )
             | Self::Join(Join::Concat { .. })
             | Self::Product(Product::Dot | Product::MatMul)
+            | Self::Matrix(_)
             | Self::Window(Window::Conv2d(_))
             | Self::Own(
                 Own::At

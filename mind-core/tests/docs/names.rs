@@ -36,9 +36,9 @@ After this page you can translate a function of NumPy, JAX or PyTorch.
 
 The tables list functions of these libraries with their equivalents, or the reason why there is none. Functions of
 SciPy are listed with NumPy's, and functions of optax with JAX's. [Coverage](#coverage) states which functions are
-listed. `nn`, `num`, `stats`, `optim` and `random` are modules of the [library](library.md). All other functions are
-listed in the crate's documentation and in [operations](ops.md). The expressions can be used in functions and over Rust
-variables, except where the last column says otherwise.
+listed. `nn`, `num`, `linalg`, `stats`, `optim` and `random` are modules of the [library](library.md). All other
+functions are listed in the crate's documentation and in [operations](ops.md). The expressions can be used in functions
+and over Rust variables, except where the last column says otherwise.
 
 `ci/names` evaluates every row in float64 and compares the results with those of the libraries. It uses ordinary values,
 zeros, infinities, NaN, large numbers and small numbers. An expression gives the results of all functions of its row,

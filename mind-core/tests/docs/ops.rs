@@ -360,6 +360,7 @@ fn surface(row: &OpInfo) -> String {
         _ if matches!(label, "call" | "result") => "only within the compiler".into(),
         _ if label == "extern" => "a function declared by `extern fn`".into(),
         _ if label == "index" => "`x[i, j]`".into(),
+        _ if matches!(label, "cholesky" | "lu" | "solve_triangular") => "in functions of `linalg`".into(),
         _ if is_word => "only in gradients".into(),
         (_, 1) => format!("`{label}x`"),
         _ => {
@@ -388,6 +389,7 @@ fn documentation() -> BTreeMap<&'static str, (String, Vec<Part>)> {
         include_str!("../../src/ops/joining.rs"),
         include_str!("../../src/ops/linear.rs"),
         include_str!("../../src/ops/making.rs"),
+        include_str!("../../src/ops/matrices.rs"),
         include_str!("../../src/ops/mod.rs"),
         include_str!("../../src/ops/nesting.rs"),
         include_str!("../../src/ops/ordering.rs"),

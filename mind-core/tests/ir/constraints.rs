@@ -7,9 +7,9 @@ use mind_core::{
     diag::Code::{self, *},
     dim::Dim,
     ir::{
-        Arrange, Const, Convolution, Cumulation, External, Guard, Join, Made, Nested, Nesting, NestingFault,
-        Op, Operands, Own, Padding, Part, Pool, Pooling, Product, Reduction, Reorder, Rows, Scan, Slice,
-        Window, Windows,
+        Arrange, Const, Convolution, Cumulation, External, Factorization, Guard, Join, Made, Matrix, Nested,
+        Nesting, NestingFault, Op, Operands, Own, Padding, Part, Pool, Pooling, Product, Reduction, Reorder,
+        Rows, Scan, Slice, Triangular, Window, Windows,
     },
     map::Map,
     ops::{Focus, Profile},
@@ -1355,4 +1355,99 @@ fn extern_grad_c5() {
     }
     let error = refused(&external_back_again("cell", 3), &["f64[2, 3]", "i64", "f64[4]", "f64[6]", "f64[6]"]);
     assert_eq!(error.to_string(), "`extern_grad`: the cotangent is f64[6], needed f64[10]");
+}
+
+const CHOLESKY: Op = Op::Matrix(Matrix::Factor(Factorization::Cholesky));
+const LU: Op = Op::Matrix(Matrix::Factor(Factorization::Lu));
+const TRIANGLE: Op = Op::Matrix(Matrix::Triangle { lower: true, strict: false });
+const LOWER: Op =
+    Op::Matrix(Matrix::SolveTriangular(Triangular { lower: true, transposed: false, unit_diagonal: false }));
+
+#[test]
+fn cholesky_c1() {
+    for operand in ["f32", "f32[3]"] {
+        let error = refused(&CHOLESKY, &[operand]);
+        assert_eq!((error.code, error.focus), (E3002, Focus::Operand(0)));
+    }
+}
+
+#[test]
+fn cholesky_c2() {
+    for operand in ["i32[2, 2]", "bool[2, 2]"] {
+        let error = refused(&CHOLESKY, &[operand]);
+        assert_eq!((error.code, error.focus), (E2005, Focus::Operand(0)));
+    }
+}
+
+#[test]
+fn cholesky_c3() {
+    for operand in ["f32[2, 3]", "f64[2, N, M]"] {
+        let error = refused(&CHOLESKY, &[operand]);
+        assert_eq!((error.code, error.focus), (E3003, Focus::Operand(0)));
+    }
+}
+
+#[test]
+fn lu_c1() {
+    assert_eq!(code(&LU, &["f32[3]"]), E3002);
+}
+
+#[test]
+fn lu_c2() {
+    assert_eq!(code(&LU, &["i64[2, 2]"]), E2005);
+}
+
+#[test]
+fn lu_c3() {
+    assert_eq!(code(&LU, &["f32[2, 3]"]), E3003);
+    let ty = infer_types(&LU, &["f32[2, N, N]"]).expect("it is square");
+    assert_eq!(ty.to_string(), "f32[2, N + 2, N]");
+}
+
+#[test]
+fn triangle_c1() {
+    assert_eq!(code(&TRIANGLE, &["f32[3]"]), E3002);
+}
+
+#[test]
+fn triangle_c2() {
+    assert_eq!(code(&TRIANGLE, &["i64[2, 3]"]), E2005);
+}
+
+#[test]
+fn solve_triangular_c1() {
+    let error = refused(&LOWER, &["f32[3]", "f32[3]"]);
+    assert_eq!((error.code, error.focus), (E3002, Focus::Operand(0)));
+}
+
+#[test]
+fn solve_triangular_c2() {
+    assert_eq!(code(&LOWER, &["i64[2, 2]", "i64[2, 1]"]), E2005);
+}
+
+#[test]
+fn solve_triangular_c3() {
+    assert_eq!(code(&LOWER, &["f32[2, 2]", "f64[2, 1]"]), E2004);
+}
+
+#[test]
+fn solve_triangular_c4() {
+    let error = refused(&LOWER, &["f32[2, 3]", "f32[2, 1]"]);
+    assert_eq!((error.code, error.focus), (E3003, Focus::Operand(0)));
+}
+
+#[test]
+fn solve_triangular_c5() {
+    for b in ["f32[2]", "f32[1, 2, 1]"] {
+        let error = refused(&LOWER, &["f32[2, 2]", b]);
+        assert_eq!((error.code, error.focus), (E3002, Focus::Operand(1)));
+    }
+}
+
+#[test]
+fn solve_triangular_c6() {
+    for b in ["f32[5, 3, 1]", "f32[4, 2, 1]"] {
+        let error = refused(&LOWER, &["f32[5, 2, 2]", b]);
+        assert_eq!((error.code, error.focus), (E3003, Focus::Operand(1)));
+    }
 }

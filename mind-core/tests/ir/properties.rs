@@ -7,7 +7,7 @@ use mind_core::{
     definitions::Definition,
     interp::run,
     ir::Module,
-    ops::{Profile, TABLE},
+    ops::{OpInfo, Profile, TABLE},
     testing::{random_core_v1_module, random_inputs, random_module, same, shrink},
     text::core_ir,
     verify::verify,
@@ -44,8 +44,12 @@ fn random_modules_are_a_function_of_the_seed() {
 fn random_modules_use_every_operation() {
     let used: BTreeSet<&str> =
         modules().flat_map(|(_, module)| module.into_parts().0).map(|inst| inst.op.info().name).collect();
-    // External functions are not covered.
-    let rows = TABLE.iter().filter(|row| !row.name.starts_with("Extern"));
+    // External functions are not covered, nor operations on matrices, whose results depend on the condition of a matrix.
+    let is_made = |row: &&&OpInfo| {
+        !["Cholesky", "Lu", "SolveTriangular", "Triangle"].contains(&row.name)
+            && !row.name.starts_with("Extern")
+    };
+    let rows = TABLE.iter().filter(is_made);
     let missing: Vec<_> = rows.map(|row| row.name).filter(|name| !used.contains(name)).collect();
     assert_eq!(missing, [""; 0]);
 }

@@ -5,13 +5,13 @@ use std::fmt::Write;
 
 use mind_core::{
     dim::Dim,
-    ir::Op,
-    plan::{KernelCall, KernelOperand},
+    ir::{Matrix, Op},
+    plan::{KernelCall, KernelOperand, Plan, Step},
     ty::Type,
     written::{Texts, kernel_text, of_call},
 };
 
-use super::{body::Body, extent::Arithmetic, extent::extent, external};
+use super::{body::Body, extent::Arithmetic, extent::extent, external, iteration};
 
 pub(super) fn emit(body: &mut Body<'_>, call: &KernelCall) {
     if call.external().is_some() {
@@ -38,6 +38,22 @@ pub(super) fn emit(body: &mut Body<'_>, call: &KernelCall) {
         return;
     }
     let _ = writeln!(body.text, "rt::bare::{};", kernel_text(&of_call(&call.op), &texts));
+    if call.op.refuses_matrices() {
+        let result = format!("rt::bare::Argument::new({}, {own})", body.read(call.result));
+        let check = match &call.op {
+            Op::Matrix(Matrix::SolveTriangular(_)) => {
+                format!("check_diagonals({:?}, {})", body.function, operands[0])
+            }
+            _ => format!("check_factors({:?}, {result})", body.function),
+        };
+        let _ = writeln!(body.text, "rt::bare::{check}?;");
+    }
+}
+
+/// Whether a plan or one of its loops factors matrices that may be refused.
+pub(super) fn refuses_matrices(plan: &Plan) -> bool {
+    let own = |step: &Step| matches!(step, Step::Call(call) if call.op.refuses_matrices());
+    plan.steps.iter().any(own) || iteration::loops(plan).any(|of| refuses_matrices(&of.body))
 }
 
 /// A `rt::bare::Argument`: the elements of an operand and their type.

@@ -136,7 +136,14 @@ impl<'a> Emitter<'a> {
         let map = rebuilt.as_ref().map(|(pattern, value)| quote! { .map(|#pattern| #value) });
         let lints = lints();
         let doc = format!("Calls [`{name}`]({name}()) and returns errors at run time instead of panicking.");
-        let call = quote! { #parts::call(#(#arguments),*) #map };
+        let call = quote! { #parts::call(#(#arguments),*) };
+        let reports = call::refuses_matrices(self.item.plan);
+        let call = if reports {
+            quote! { #root::reporting(|| #call) }
+        } else {
+            call
+        };
+        let call = quote! { #call #map };
         let call = guard(signature.interface.opened(
             item,
             call,

@@ -18,6 +18,7 @@ mod fused;
 mod inferred;
 mod joining;
 mod leaf;
+mod matrices;
 mod number;
 mod ops;
 mod product;
@@ -36,6 +37,7 @@ pub use fused::{Row, fused};
 pub use inferred::{Checked, Expr, Inferred, Leaves, array};
 pub use joining::{concat, joined_part, joined_part_grad, stack};
 pub use leaf::{Leaf, LeafElement, Read, known, leaf, owned, type_of};
+pub use matrices::{check_diagonals, check_factors, cholesky, lu, solve_triangular, triangle};
 pub use mind_shape::{Context, DType, Operand, Type, Written, or_fail, rules};
 pub use number::{Datum, Number};
 pub use ops::{

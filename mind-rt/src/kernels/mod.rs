@@ -11,6 +11,7 @@ pub mod compiled;
 pub mod conv;
 pub mod copy;
 pub mod cumulate;
+pub mod decompositions;
 pub mod draws;
 pub mod epilogue;
 #[cfg(all(test, unix, not(miri)))]
@@ -20,7 +21,7 @@ mod instances;
 pub mod iota;
 pub mod join;
 pub(crate) mod limit;
-pub mod linalg;
+pub(crate) mod linalg;
 pub mod math;
 pub mod matmul;
 mod matvec;

@@ -67,9 +67,10 @@ pub(super) const E6009: Explanation = Explanation {
 };
 
 pub(super) const E6010: Explanation = Explanation {
-    text: "An integer was divided by zero, or a `while` did not end within its limit. Nothing was written. `mind run` \
-           also reports the code for a call of a Rust function, a NaN that `--check nan` found, and a failure of the \
-           plugin of `--on xla`. In Knossos, the code also reports a failed assertion, a recursion that is too deep, a \
+    text: "An integer was divided by zero, a `while` did not end within its limit, or the `try_` form of a function met \
+           a matrix that is singular or not positive definite. Nothing was written. `mind run` also reports the code \
+           for a call of a Rust function, a NaN that `--check nan` found, and a failure of the plugin of `--on xla`. \
+           In Knossos, the code also reports a failed assertion, a recursion that is too deep, a \
            negative size, the maximum of no elements, and a call of a function that is declared but not defined. `mind \
            ks check --rules` reports it if the two sides of a rule differ.",
     example: Example::Knossos {

@@ -532,7 +532,9 @@ impl<'m> Arranger<'m> {
             };
             new_values.push((delivery, update.input));
         }
-        self.items.iter_mut().zip(feeds).for_each(|(item, feeds)| item.feeds_check = feeds);
+        // A matrix is refused after the result is stored.
+        let checks = self.items.iter_mut().zip(feeds);
+        checks.for_each(|(item, feeds)| item.feeds_check = feeds || item.refuses_matrices());
         let mut readers = vec![Vec::new(); self.items.len()];
         for (reader, item) in self.items.iter().enumerate() {
             item.needs.iter().for_each(|needed| readers[*needed].push(reader));
@@ -576,8 +578,10 @@ impl<'m> Arranger<'m> {
     /// Whether an item can fail and another can too. It is then not known which fails first, so neither stores to
     /// memory that the caller sees.
     fn may_fail_after(&self, item: ItemId) -> bool {
+        let own = &self.items[item];
         let mut others = self.items.iter().enumerate().filter(|(other, _)| *other != item);
-        self.items[item].can_fail() && others.any(|(_, other)| other.can_fail())
+        let are_alike = |other: &Item| own.refuses_matrices() && other.refuses_matrices();
+        own.can_fail() && others.any(|(_, other)| other.can_fail() && !are_alike(other))
     }
 
     /// Whether an item belongs to a loop that may fail after its first step. It is then not stored to memory that the

@@ -168,10 +168,15 @@ impl Item {
     pub(super) fn can_fail(&self) -> bool {
         match &self.work {
             Work::Check { .. } => true,
-            Work::Call { op, .. } => matches!(op, Op::Own(Own::External(_))),
+            Work::Call { op, .. } => matches!(op, Op::Own(Own::External(_))) || op.refuses_matrices(),
             Work::Loop(of) => loop_can_fail(&of.body, of.guard, of.steps.as_ref()),
             _ => false,
         }
+    }
+
+    /// Whether it can fail in the `try_` form of a function only, after its result is stored.
+    pub(super) fn refuses_matrices(&self) -> bool {
+        matches!(&self.work, Work::Call { op, .. } if op.refuses_matrices())
     }
 
     /// Whether it is a product or convolution, whose elements can be changed while they are stored.

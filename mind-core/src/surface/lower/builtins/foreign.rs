@@ -158,6 +158,8 @@ pub(crate) trait ForeignNames: ForeignReductions {
             }
             let diag = no_function_of(&file.to_string(), &name, site);
             return match habits::function(&callee.name.to_string()) {
+                // The reason why there is no such function is better than the nearest name.
+                Some(Replacement::Words(reason)) if file == "linalg" => diag.help(reason),
                 Some(way) if diag.help.is_none() => {
                     diag.help(self.replacement_help(way, arguments, method, expr))
                 }

@@ -14,7 +14,7 @@ pub(crate) mod operations;
 use crate::map::Map;
 use crate::reduce::{ArgReduce, Reduce};
 use crate::surface::ast::Callee;
-use crate::written::{self, FUNCTIONS, Op, Own};
+use crate::written::{self, FUNCTIONS, Op, Own, PRIVATE_FUNCTIONS};
 
 /// A function of the language.
 pub(crate) struct Builtin {
@@ -155,17 +155,22 @@ const OVER: &[Builtin] = &[
 ];
 
 /// The functions that are a single operation.
-static OPERATIONS: [Builtin; FUNCTIONS.len()] = {
-    let mut builtins = [const { builtin("", REDUCTION, 1, BuiltinFunction::Zeros) }; FUNCTIONS.len()];
+static OPERATIONS: [Builtin; FUNCTIONS.len()] = operations(FUNCTIONS);
+
+/// The functions that are a single operation and that only the text of the library calls.
+static PRIVATE_OPERATIONS: [Builtin; PRIVATE_FUNCTIONS.len()] = operations(PRIVATE_FUNCTIONS);
+
+const fn operations<const N: usize>(functions: &'static [written::WrittenFunction]) -> [Builtin; N] {
+    let mut builtins = [const { builtin("", REDUCTION, 1, BuiltinFunction::Zeros) }; N];
     let mut next = 0;
-    while next < builtins.len() {
-        let function = &FUNCTIONS[next];
+    while next < N {
+        let function = &functions[next];
         let kind = BuiltinFunction::Operation(function);
         builtins[next] = builtin(function.name, function.formals, function.required, kind);
         next += 1;
     }
     builtins
-};
+}
 
 /// The elementwise functions that are called by name.
 static MAPS: [Option<Builtin>; Map::ALL.len()] = {
@@ -216,7 +221,7 @@ pub(crate) fn called(callee: &Callee) -> Option<&'static Builtin> {
 
 /// A function that only the text of the library calls.
 pub(crate) fn find_private(name: &str) -> Option<&'static Builtin> {
-    PRIVATE.iter().find(|builtin| builtin.name == name)
+    PRIVATE.iter().chain(&PRIVATE_OPERATIONS).find(|builtin| builtin.name == name)
 }
 
 pub(crate) fn is_builtin(name: &str) -> bool {

@@ -1,0 +1,77 @@
+//! Operations on the matrices in the last two axes.
+
+use super::{Dims, Takes, agree, elementwise::check_dtype, fail, same_dtype};
+use crate::{
+    failure::{Failure, Problem, TypeResult},
+    ty::{Type, UNKNOWN},
+};
+
+/// A factorization of square matrices, whose result has `extra` further rows.
+///
+/// # Errors
+/// E3002 for a rank below 2; E2005 unless the elements are floats; E3003 if the matrices are not square.
+pub const fn factor<'a>(a: Type, extra: i64) -> TypeResult<'a> {
+    let extent = attempt!(square(a));
+    let rows = if extent == UNKNOWN {
+        UNKNOWN
+    } else {
+        match extent.checked_add(extra) {
+            Some(rows) => rows,
+            None => return fail(Problem::Overflow),
+        }
+    };
+    Dims::of(a.dims().split_at(a.rank() - 2).0).and(rows).and(extent).typed(a.dtype())
+}
+
+/// `x` with `a @ x = b` for triangular matrices `a`.
+///
+/// # Errors
+/// E3002 for a rank of `a` below 2, or another rank of `b`; E2005 unless the elements are floats; E2004 for different
+/// element types; E3003 if the matrices of `a` are not square, or the shape of `b` differs in another extent than the
+/// last.
+pub const fn solve_triangular<'a>(a: Type, b: Type) -> TypeResult<'a> {
+    if a.rank() >= 2 && check_dtype(Takes::Floats, a, 0).is_ok() {
+        attempt!(same_dtype(a, b));
+    }
+    let extent = attempt!(square(a));
+    if b.rank() != a.rank() {
+        return fail(Problem::Rank { operand: 1, needed: a.rank() });
+    }
+    let outer = a.rank() - 2;
+    let needed = Dims::of(a.dims().split_at(outer).0).and(extent).and(b.extent(outer + 1));
+    let needed = attempt!(needed.typed(a.dtype()));
+    match super::merged(b, needed) {
+        Some(ty) => Ok(ty),
+        None => fail(Problem::Shape { operand: 1, needed }),
+    }
+}
+
+/// One triangle of matrices, with zeros elsewhere.
+///
+/// # Errors
+/// E3002 for a rank below 2; E2005 unless the elements are floats.
+pub const fn triangle<'a>(x: Type) -> TypeResult<'a> {
+    attempt!(matrix(x));
+    Ok(x)
+}
+
+const fn matrix<'a>(a: Type) -> Result<(), Failure<'a>> {
+    if a.rank() < 2 {
+        return fail(Problem::NoMatrix);
+    }
+    check_dtype(Takes::Floats, a, 0)
+}
+
+/// The extent of square matrices.
+const fn square<'a>(a: Type) -> Result<i64, Failure<'a>> {
+    attempt!(matrix(a));
+    let (outer, [rows, columns]) = (a.rank() - 2, [a.extent(a.rank() - 2), a.extent(a.rank() - 1)]);
+    if agree(rows, columns) {
+        return Ok(if rows == UNKNOWN { columns } else { rows });
+    }
+    let needed = Dims::of(a.dims().split_at(outer).0).and(rows).and(rows);
+    match needed.typed(a.dtype()) {
+        Ok(needed) => fail(Problem::Shape { operand: 0, needed }),
+        Err(failure) => Err(failure),
+    }
+}
