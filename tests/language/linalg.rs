@@ -19,7 +19,10 @@ mind! {
     fn determinants<B>(a: f64[B, 2, 2]) -> f64[B] { linalg::det(a) }
     fn total(a: f64[2, 2], b: f64[2, 1]) -> f64 { sum(sin(linalg::solve(a, b))) + sum(linalg::expm(a)) }
     fn slope(a: f64[2, 2], b: f64[2, 1]) -> f64[2, 2] { grad(total, wrt = a)(a, b) }
-    fn pushed(a: f64[2, 2], b: f64[2, 1], da: f64[2, 2]) -> f64 { jvp(total, wrt = a)(a, b, da) }
+    fn pushed(a: f64[2, 2], b: f64[2, 1], da: f64[2, 2]) -> f64 {
+        let (_, tangent) = jvp(total, wrt = a)(a, b, da);
+        tangent
+    }
 }
 
 const GOOD: [[f64; 2]; 2] = [[4.0, 2.0], [2.0, 5.0]];
@@ -95,11 +98,11 @@ fn derivatives_are_those_of_difference_quotients() {
 #[test]
 fn expressions_over_rust_variables_have_them_too() {
     let m = Tensor::from(GOOD);
-    assert_eq!(mind!(linalg::inv(m)), Tensor::from([[0.3125, -0.125], [-0.125, 0.25]]));
-    assert_eq!(mind!(linalg::cholesky(m)), Tensor::from([[2.0, 0.0], [1.0, 2.0]]));
-    assert_eq!(mind!(linalg::det(m)), 16.0);
+    assert_eq!(mind!(linalg::inv(m)).as_slice(), [0.3125, -0.125, -0.125, 0.25]);
+    assert_eq!(mind!(linalg::cholesky(m)).as_slice(), [2.0, 0.0, 1.0, 2.0]);
+    assert!(mind!(linalg::det(m)) == 16.0);
     let gradient = mind!(grad(linalg::logdet(m), wrt = m));
     assert_eq!(gradient, Tensor::from([[0.3125, -0.125], [-0.125, 0.25]]));
-    let k = mind!(linalg::kron(m, [[1.0, 0.0]]));
-    assert_eq!(k, Tensor::from([[4.0, 0.0, 2.0, 0.0], [2.0, 0.0, 5.0, 0.0]]));
+    let product = mind!(linalg::kron(m, [[1.0, 0.0]]));
+    assert_eq!(product.as_slice(), [4.0, 0.0, 2.0, 0.0, 2.0, 0.0, 5.0, 0.0]);
 }
