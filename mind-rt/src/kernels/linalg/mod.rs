@@ -200,7 +200,7 @@ real! {
 
 /// The number of matrices, given the number of elements of one of them and of its result.
 fn checked<T: Real>(len: usize, result: usize, a: &[T], out: &mut [T]) -> usize {
-    let count = if len == 0 { 0 } else { a.len() / len };
+    let count = a.len().checked_div(len).unwrap_or_default();
     check(count * len == a.len() && count * result == out.len(), "matrices: wrong length");
     poison(out);
     count
