@@ -12,7 +12,7 @@ mod names;
 /// The layers, lowest first.
 const LAYERS: [&[&str]; 4] = [
     &["error", "kernels", "parallel", "simd", "workspace"],
-    &["axis_count", "dims", "element", "random", "shape"],
+    &["axis_count", "dims", "element", "random", "refusal", "shape"],
     &[
         "argument",
         "bare",
