@@ -126,7 +126,8 @@ pub(super) fn unfold_grad(writer: &mut Writer, windows: &Windows, dy: SsaValue, 
              [{axis}], index_vector_dim = 2"
         );
         let result = writer.tensor(dy).with_shape(shape);
-        added(writer, indices, dy, &numbers, result)
+        let zeros = writer.constant(&number(0.0, result.dtype), result.clone());
+        added(writer, [zeros, indices, dy], &numbers, result)
     })
 }
 
