@@ -28,5 +28,6 @@ fn main() {
         Ok(variance) => println!("{variance:.3}"),
         Err(error) => println!("{error}"),
     }
-    println!("{:.3}", volume_grad(&Tensor::from([[2.0, 0.0], [1.0, 4.0]])));
+    let (_, gradient) = volume_grad(&Tensor::from([[2.0, 0.0], [1.0, 4.0]]));
+    println!("{gradient:.3}");
 }
