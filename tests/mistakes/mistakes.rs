@@ -3,7 +3,7 @@
 //! The name of a case begins with the codes it reports, one for each error, as in `e3003_inner_dimensions`. A case
 //! `rust_…` is rustc's own error about generated types. `TRYBUILD=overwrite cargo test -p mind-mistakes` records the
 //! messages: review the difference. `MIND_TESTS=all cargo test -p mind-mistakes` compiles all cases, and
-//! `cargo test -p mind-mistakes -- trybuild=NAME` those whose path contains `NAME`. The gate compiles one in four.
+//! `cargo test -p mind-mistakes -- every trybuild=NAME` those whose path contains `NAME`. The gate compiles one in four.
 //!
 //! With the feature `ndarray`, the programs of `ui/ndarray`, which use arrays, are compiled instead.
 //!
