@@ -59,6 +59,29 @@ fn the_first_of_equal_elements_receives_the_cotangent_as_in_jax_and_pytorch() {
 }
 
 #[test]
+fn pools_and_convolutions_take_both_floating_point_types() {
+    mind! {
+        fn means(x: f64[1, 2, 2, 1]) -> (f64[1, 1, 1, 1], f64[1, 2, 2, 1], f64[1, 2, 2, 1]) {
+            (
+                avg_pool(x, [2, 2], strides = [2, 2]),
+                avg_pool(x, [2, 2], strides = [1, 1], padding = [[0, 1], [0, 1]]),
+                avg_pool(x, [2, 2], strides = [1, 1], padding = [[0, 1], [0, 1]], counted = false),
+            )
+        }
+        fn greatest(x: f64[1, 2, 2, 1]) -> f64[1, 1, 1, 1] { max_pool(x, [2, 2], strides = [1, 1]) }
+        fn spread(x: f64[1, 2, 2, 1], f: f64[2, 2, 1, 1]) -> f64[1, 3, 3, 1] { conv_transpose2d(x, f) }
+    }
+    let x = Tensor::from([[[[1.0], [2.0]], [[3.0], [4.0]]]]);
+    let (whole, counted, uncounted) = means(&x);
+    assert_eq!(whole.as_slice(), [2.5]);
+    assert_eq!(counted.as_slice(), [2.5, 1.5, 1.75, 1.0]);
+    assert_eq!(uncounted.as_slice(), [2.5, 3.0, 3.5, 4.0]);
+    assert_eq!(greatest(&x).as_slice(), [4.0]);
+    let ones = Tensor::from([[[[1.0]], [[1.0]]], [[[1.0]], [[1.0]]]]);
+    assert_eq!(spread(&x, &ones).as_slice(), [1.0, 3.0, 2.0, 4.0, 10.0, 6.0, 3.0, 7.0, 4.0]);
+}
+
+#[test]
 fn padding_counts_in_means_as_asked() {
     mind! {
         fn counted(x: f32[1, 5, 6, 2]) -> f32[1, 3, 3, 2] {

@@ -60,13 +60,13 @@ pub fn svd<T: Decompose>(count: usize, [rows, columns]: [usize; 2], a: &[T], out
 /// The decompositions of an element type, compiled once and not for each program.
 #[allow(private_bounds, reason = "sealed")]
 pub trait Decompose: Real {
-    /// [`qr`].
+    /// The function `qr`.
     fn qr(count: usize, extents: [usize; 2], a: &[Self], out: &mut [Self]);
 
-    /// [`eigh`].
+    /// The function `eigh`.
     fn eigh(count: usize, n: usize, a: &[Self], out: &mut [Self]);
 
-    /// [`svd`].
+    /// The function `svd`.
     fn svd(count: usize, extents: [usize; 2], a: &[Self], out: &mut [Self]);
 }
 

@@ -176,7 +176,8 @@ impl Operations for BodyLowering<'_> {
             return self.materialise(literal, ty.dtype);
         }
         if let Op::Const(constant) = op {
-            let data = constant.values_in(constant.dtype).clone();
+            let witness = operands.first().map(|(witness, _)| self.builder.ty(*witness).dtype);
+            let data = constant.values_in(witness.unwrap_or(constant.dtype)).clone();
             let data = data.expect("a number of a composite is of its element type");
             return self.emit(&spot, ir::Op::Const(Const::new(data, Shape::scalar())), &[]);
         }
