@@ -188,7 +188,7 @@ impl<A: Form> Op<A> {
         match matrix {
             Matrix::Factor(Factorization::Cholesky) => true,
             Matrix::SolveTriangular(of) => !of.unit_diagonal,
-            Matrix::Factor(Factorization::Lu) | Matrix::Triangle { .. } => false,
+            Matrix::Factor(_) | Matrix::Triangle { .. } => false,
         }
     }
 
@@ -397,6 +397,12 @@ pub enum Factorization {
     Cholesky,
     /// `L @ U` with the rows permuted.
     Lu,
+    /// `Q @ R` with orthogonal columns of `Q` and an upper triangular matrix `R`.
+    Qr,
+    /// Eigenvalues and eigenvectors of a symmetric matrix.
+    Eigh,
+    /// Singular values and vectors.
+    Svd,
 }
 
 impl Factorization {
@@ -405,14 +411,26 @@ impl Factorization {
         match self {
             Self::Cholesky => "cholesky",
             Self::Lu => "lu",
+            Self::Qr => "qr",
+            Self::Eigh => "eigh",
+            Self::Svd => "svd",
         }
     }
 
-    /// The number of rows of the result beyond those of the matrix.
+    /// The number of rows of the result beyond those of the matrix and, unless it is square, a row for each column.
     pub(crate) const fn extra_rows(self) -> i64 {
         match self {
-            Self::Cholesky => 0,
+            Self::Cholesky | Self::Qr => 0,
+            Self::Eigh | Self::Svd => 1,
             Self::Lu => 2,
+        }
+    }
+
+    /// Whether it is only of square matrices, else also of those with more rows than columns.
+    pub(crate) const fn is_of_square(self) -> bool {
+        match self {
+            Self::Cholesky | Self::Lu | Self::Eigh => true,
+            Self::Qr | Self::Svd => false,
         }
     }
 }

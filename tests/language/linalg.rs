@@ -106,3 +106,144 @@ fn expressions_over_rust_variables_have_them_too() {
     let product = mind!(linalg::kron(m, [[1.0, 0.0]]));
     assert_eq!(product.as_slice(), [4.0, 0.0, 2.0, 0.0, 2.0, 0.0, 5.0, 0.0]);
 }
+
+mind! {
+    fn orthogonal<B, M, N>(a: f64[B, M, N]) -> (f64[B, M, N], f64[B, N, N]) { linalg::qr(a) }
+    fn symmetric<B, N>(a: f32[B, N, N]) -> (f32[B, N], f32[B, N, N]) { linalg::eigh(a) }
+    fn singular<B, M, N>(a: f64[B, M, N]) -> (f64[B, M, N], f64[B, N], f64[B, N, N]) { linalg::svd(a) }
+    fn singular_of_one(a: f64[4, 3]) -> (f64[4, 3], f64[3], f64[3, 3]) { linalg::svd(a) }
+    fn singular_of_each(a: f64[2, 4, 3]) -> (f64[2, 4, 3], f64[2, 3], f64[2, 3, 3]) {
+        vmap(singular_of_one, over = a)(a)
+    }
+    fn ranks<B>(a: f32[B, 3, 2]) -> i64[B] { linalg::matrix_rank(a) }
+    fn inverse(a: f32[3, 2]) -> f32[2, 3] { linalg::pinv(a) }
+    fn fitted(a: f64[3, 2], b: f64[3, 1]) -> f64[2, 1] { linalg::lstsq(a, b) }
+    fn values(a: f64[2, 2]) -> f64 { let w = linalg::eigvalsh(a); w[0] + 3.0 * w[1] }
+    fn values_slope(a: f64[2, 2]) -> f64[2, 2] { grad(values, wrt = a)(a) }
+    fn sizes(a: f64[3, 2]) -> f64 { sum(linalg::svdvals(a)) }
+    fn sizes_slope(a: f64[3, 2]) -> f64[3, 2] { grad(sizes, wrt = a)(a) }
+    fn decomposed(a: f64[3, 2]) -> f64 {
+        let (q, r) = linalg::qr(a);
+        let (u, s, vt) = linalg::svd(a);
+        let (w, v) = linalg::eigh(a.T @ a);
+        sum(sin(q)) + sum(cos(r)) + sum(sin(u * exp(s)[_, 0..2])) + sum(vt * vt * vt) + sum(w * sin(v[0]))
+            + sum(sin(linalg::pinv(a)))
+    }
+    fn decomposed_slope(a: f64[3, 2]) -> f64[3, 2] { grad(decomposed, wrt = a)(a) }
+    fn along(a: f64[3, 2], da: f64[3, 2]) -> f64 { sum(da * decomposed_slope(a)) }
+    fn curvature(a: f64[3, 2], da: f64[3, 2]) -> f64[3, 2] { grad(along, wrt = a)(a, da) }
+}
+
+const TALL: [[f64; 2]; 3] = [[3.0, 1.0], [0.5, -2.0], [4.0, 0.25]];
+
+/// `a @ b`, row by row.
+fn product(a: &[f64], b: &[f64], columns: usize) -> Vec<f64> {
+    let inner = b.len() / columns;
+    let element =
+        |at: usize| (0..inner).map(|k| a[at / columns * inner + k] * b[k * columns + at % columns]).sum();
+    (0..a.len() / inner * columns).map(element).collect()
+}
+
+#[test]
+fn factors_multiply_to_the_matrix() {
+    let a = Tensor::from([TALL, TALL]);
+    let (q, r) = orthogonal(&a);
+    assert_close(&product(&q.as_slice()[..6], &r.as_slice()[..4], 2), TALL.as_flattened(), 1e-14);
+    assert_eq!(r.as_slice()[2], 0.0);
+    assert!(q.as_slice()[0] < 0.0 && r.as_slice()[0] < 0.0);
+    assert_eq!(q.as_slice()[..6], q.as_slice()[6..]);
+    let (u, s, vt) = singular(&a);
+    let scaled: Vec<f64> =
+        u.as_slice()[..6].iter().enumerate().map(|(at, u)| u * s.as_slice()[at % 2]).collect();
+    assert_close(&product(&scaled, &vt.as_slice()[..4], 2), TALL.as_flattened(), 1e-14);
+    assert!(s.as_slice()[0] > s.as_slice()[1] && s.as_slice()[1] > 0.0);
+    let (w, v) = symmetric(&Tensor::from([[[2.0_f32, 0.0], [2.0, 5.0]], [[0.0, 1.0], [1.0, 0.0]]]));
+    let half = 0.5_f32.sqrt();
+    for (found, expected) in w.as_slice().iter().zip([1.697_224_4, 5.302_775_6, -1.0, 1.0]) {
+        assert!((found - expected).abs() < 1e-6, "{found} {expected}");
+    }
+    for (found, expected) in v.as_slice()[4..].iter().zip([half, half, -half, half]) {
+        assert!((found - expected).abs() < 1e-6, "{found} {expected}");
+    }
+    let many =
+        Tensor::from([[TALL[0], TALL[1], TALL[2], [1.0, 2.0]], [[0.5, 1.0], TALL[0], TALL[2], TALL[1]]]);
+    let wide: Vec<[f64; 3]> =
+        many.as_slice().chunks(2).map(|row| [row[0], row[1], row[0] * row[1]]).collect();
+    let many = Tensor::from([[wide[0], wide[1], wide[2], wide[3]], [wide[4], wide[5], wide[6], wide[7]]]);
+    assert_eq!(singular_of_each(&many), singular(&many));
+}
+
+#[test]
+fn too_few_rows_are_an_error_at_run_time() {
+    let wide = Tensor::from([[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]]);
+    for error in [try_orthogonal(&wide).err(), try_singular(&wide).err()] {
+        let error = error.expect("there are more columns than rows");
+        assert_eq!(error.code(), "E6009");
+    }
+}
+
+#[test]
+fn a_matrix_with_nan_does_not_affect_the_others() {
+    let mut bad = TALL;
+    bad[2][1] = f64::NAN;
+    let (both, alone) = (Tensor::from([bad, TALL]), Tensor::from([TALL]));
+    let ((q, r), (u, s, vt)) = (orthogonal(&both), singular(&both));
+    let ((own_q, own_r), (own_u, own_s, own_vt)) = (orthogonal(&alone), singular(&alone));
+    let pairs = [
+        (q.as_slice(), own_q.as_slice()),
+        (r.as_slice(), own_r.as_slice()),
+        (u.as_slice(), own_u.as_slice()),
+        (vt.as_slice(), own_vt.as_slice()),
+    ];
+    for (found, own) in pairs {
+        let (bad, good) = found.split_at(own.len());
+        assert!(bad.iter().all(|x| x.is_nan()));
+        assert_eq!(good, own);
+    }
+    assert!(s.as_slice()[..2].iter().all(|x| x.is_nan()));
+    assert_eq!(&s.as_slice()[2..], own_s.as_slice());
+}
+
+#[test]
+fn ranks_and_least_squares_are_those_of_the_singular_values() {
+    let dependent = [[1.0_f32, 2.0], [2.0, 4.0], [0.1, 0.2]];
+    let a = Tensor::from([dependent, [[1.0, 0.0], [0.0, 1e-3], [0.0, 0.0]], [[0.0; 2]; 3]]);
+    assert_eq!(ranks(&a), Tensor::from([1, 2, 0]));
+    // The pseudo-inverse of `x yᵀ` is `y xᵀ / (|x|² |y|²)`.
+    let found = inverse(&Tensor::from(dependent));
+    for (found, expected) in found.as_slice().iter().zip([1.0_f32, 2.0, 0.1, 2.0, 4.0, 0.2]) {
+        assert!((found - expected / (5.01 * 5.0)).abs() < 1e-6, "{found} {expected}");
+    }
+    let line =
+        fitted(&Tensor::from([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]]), &Tensor::from([[1.0], [2.0], [6.0]]));
+    assert_close(line.as_slice(), &[0.5, 2.5], 1e-14);
+}
+
+#[test]
+fn gradients_of_equal_values_are_finite() {
+    let slope = values_slope(&Tensor::from([[2.0, 0.0], [0.0, 2.0]]));
+    assert_eq!(slope, Tensor::from([[1.0, 0.0], [0.0, 3.0]]));
+    let slope = sizes_slope(&Tensor::from([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]));
+    assert_close(slope.as_slice(), &[1.0, 0.0, 0.0, 1.0, 0.0, 0.0], 1e-15);
+    assert!(sizes_slope(&Tensor::from([[0.0; 2]; 3])).as_slice().iter().all(|x| x.is_finite()));
+}
+
+#[test]
+fn derivatives_of_decompositions_are_those_of_difference_quotients() {
+    let direction = [[0.3, -0.5], [0.7, 0.2], [-0.4, 0.6]];
+    let curvature = curvature(&Tensor::from(TALL), &Tensor::from(direction));
+    let gradient = decomposed_slope(&Tensor::from(TALL));
+    let step = 1e-5;
+    for at in 0..6 {
+        let moved = |by: f64| {
+            let mut a = TALL;
+            a[at / 2][at % 2] += by;
+            let a = Tensor::from(a);
+            [decomposed(&a), along(&a, &Tensor::from(direction))]
+        };
+        let (after, before) = (moved(step), moved(-step));
+        let [first, second] = [0, 1].map(|order| (after[order] - before[order]) / (2.0 * step));
+        assert_close(&[gradient.as_slice()[at]], &[first], 1e-6);
+        assert_close(&[curvature.as_slice()[at]], &[second], 1e-6);
+    }
+}

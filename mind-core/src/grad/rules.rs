@@ -423,7 +423,7 @@ fn solved<R: Reverse>(on: &mut R, of: Triangular) -> Result<(), R::Error> {
     pass(on, 0, |on| {
         let [dy, factor] = if of.transposed { [x, db] } else { [db, x] };
         let outer = on.product_grad(Factor::Lhs, dy, [a, factor])?;
-        let da = on.apply(Map::Neg, &[outer])?;
+        let da = on.apply(Map::NEGATIVE, &[outer])?;
         on.emit(Op::Matrix(Matrix::Triangle { lower: of.lower, strict: of.unit_diagonal }), &[da])
     })?;
     pass(on, 1, |_| Ok(db))

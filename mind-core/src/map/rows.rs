@@ -72,6 +72,8 @@ impl Map {
     pub const QUOTIENT: Self = Self::Div;
     /// The quotient of two numbers.
     pub const RATIO: Self = Self::Div;
+    /// The element with the other sign.
+    pub const NEGATIVE: Self = Self::Neg;
 
     /// The function of a copy, which returns its operand.
     pub const COPY: Self = Self::StopGradient;

@@ -3,6 +3,7 @@
 use super::{
     Attribute, Derivative, Field, FieldKind, Focus, Inferred, KERNEL, Make, OpError, OpInfo,
     fields::{exactly, listed, not_these_fields},
+    indexing::unproved,
     rules::{self, expect_shape, same_dtype, wrong_row},
     sample::{Case, Domain, Sampling},
 };
@@ -19,6 +20,9 @@ rows! {
     Matrix:
     Matrix::Factor(Factorization::Cholesky) => CHOLESKY,
     Matrix::Factor(Factorization::Lu) => LU,
+    Matrix::Factor(Factorization::Qr) => QR,
+    Matrix::Factor(Factorization::Eigh) => EIGH,
+    Matrix::Factor(Factorization::Svd) => SVD,
     Matrix::SolveTriangular(_) => SOLVE_TRIANGULAR,
     Matrix::Triangle { .. } => TRIANGLE,
 }
@@ -67,6 +71,86 @@ static LU: OpInfo = OpInfo {
     // The rows of the result are more than those of the matrix.
     origin: |_, operands, axis| (axis + 2 != operands[0].rank()).then_some((0, axis)),
     make: Make::Plain(|| Op::Matrix(Matrix::Factor(Factorization::Lu))),
+    ..FACTOR
+};
+
+/// `Qr(a)`: a matrix with orthonormal columns times an upper triangular matrix, for each matrix in the last two axes; an
+/// extension.
+///
+/// - **Shape**: `[…, m, n] → […, m + n, n]`.
+/// - **Dtype**: the operand's, `f32` or `f64`.
+/// - **Semantics**: the first `m` rows of a result are `Q`, and the others the transpose of `R`, where `Q @ R` is the
+///   matrix. Each step reflects a column onto the opposite sign of its pivot, unless all elements below are 0, so that
+///   the diagonal of `R` may be negative. If an element is infinite or NaN, the result of its matrix is NaN.
+/// - **Error**: `Q @ R` differs from `a`, and `Qᵀ @ Q` from the identity, by at most `4 m n ε` relative to the norm.
+/// - **Derivative**: none; the library's `linalg::qr` has one, in its own text.
+/// - **Constraints**: 1. the rank is at least 2 (E3002). 2. `a` is of floats (E2005). 3. There are at least as many rows
+///   as columns (E3003).
+/// - **Example**: `%1 = Qr (%0) : f32[5, 2]`.
+static QR: OpInfo = OpInfo {
+    name: "Qr",
+    mnemonic: "qr",
+    label: "qr",
+    make: Make::Plain(|| Op::Matrix(Matrix::Factor(Factorization::Qr))),
+    ..DECOMPOSITION
+};
+
+/// `Eigh(a)`: the eigenvalues and eigenvectors of symmetric matrices in the last two axes; an extension.
+///
+/// - **Shape**: `[…, n, n] → […, n + 1, n]`.
+/// - **Dtype**: the operand's, `f32` or `f64`.
+/// - **Semantics**: reads the lower triangle of each matrix. The first row of a result has the eigenvalues, ascending.
+///   The columns of the other rows are orthonormal eigenvectors. In each of them the first element whose magnitude is
+///   at least half the largest is positive. If an element that is read is infinite or NaN, the result of its matrix is
+///   NaN.
+/// - **Error**: the eigenvalues and `V @ diag(w) @ Vᵀ` differ by at most `8 n² ε` relative to the norm.
+/// - **Derivative**: none; the library's functions have one, in their own text.
+/// - **Constraints**: 1. the rank is at least 2 (E3002). 2. `a` is of floats (E2005). 3. Each matrix is square (E3003).
+/// - **Example**: `%1 = Eigh (%0) : f32[4, 3]`.
+static EIGH: OpInfo = OpInfo {
+    name: "Eigh",
+    mnemonic: "eigh",
+    label: "eigh",
+    // The rows of the result are more than those of the matrix.
+    origin: |_, operands, axis| (axis + 2 != operands[0].rank()).then_some((0, axis)),
+    make: Make::Plain(|| Op::Matrix(Matrix::Factor(Factorization::Eigh))),
+    ..FACTOR
+};
+
+/// `Svd(a)`: the reduced singular value decomposition of each matrix in the last two axes; an extension.
+///
+/// - **Shape**: `[…, m, n] → […, 1 + m + n, n]`.
+/// - **Dtype**: the operand's, `f32` or `f64`.
+/// - **Semantics**: the first row of a result has the singular values `s`, descending, the next `m` rows are `U` and
+///   the last `n` rows `V`, both with orthonormal columns, where `U @ diag(s) @ Vᵀ` is the matrix. In each column of `U`
+///   the first element whose magnitude is at least half the largest is positive. If an element is infinite or NaN, the
+///   result of its matrix is NaN.
+/// - **Error**: the singular values and `U @ diag(s) @ Vᵀ` differ by at most `8 m n ε` relative to the norm.
+/// - **Derivative**: none; the library's functions have one, in their own text.
+/// - **Constraints**: 1. the rank is at least 2 (E3002). 2. `a` is of floats (E2005). 3. There are at least as many rows
+///   as columns (E3003).
+/// - **Example**: `%1 = Svd (%0) : f32[6, 2]`.
+static SVD: OpInfo = OpInfo {
+    name: "Svd",
+    mnemonic: "svd",
+    label: "svd",
+    make: Make::Plain(|| Op::Matrix(Matrix::Factor(Factorization::Svd))),
+    ..DECOMPOSITION
+};
+
+const DECOMPOSITION: OpInfo = OpInfo {
+    origin: |_, operands, axis| (axis + 2 != operands[0].rank()).then_some((0, axis)),
+    requirements: |_, operands| {
+        let [.., rows, columns] = &operands[0].shape[..] else { unreachable!("inference checks the rank") };
+        unproved(columns, rows).into_iter().collect()
+    },
+    sample: Sampling {
+        cases: |row, dtype| {
+            let shapes: [&[i64]; 4] = [&[1, 1], &[3, 3], &[4, 2], &[2, 3, 2]];
+            of_floats(dtype, shapes.map(|a| Case::new(row.op(listed([])), dtype, &[a])))
+        },
+        ..FACTOR.sample
+    },
     ..FACTOR
 };
 
@@ -208,10 +292,19 @@ fn infer(op: &Op, operands: &[&Type]) -> Inferred {
     match matrix {
         Matrix::Triangle { .. } => Ok(a.clone()),
         Matrix::Factor(factorization) => {
-            expect_shape(op, operands, 0, &with_end(&a.shape, [rows, rows]))?;
-            let more = rows.add_literal(factorization.extra_rows());
-            let more = more.map_err(|overflow| OpError::overflow(op, overflow))?;
-            Ok(a.with_shape(with_end(&a.shape, [&more, rows])))
+            let columns = &a.shape[a.rank() - 1];
+            let mut more = Dim::literal(factorization.extra_rows());
+            if factorization.is_of_square() {
+                expect_shape(op, operands, 0, &with_end(&a.shape, [rows, rows]))?;
+            } else if rows.add_literal(1).is_ok_and(|next| next.at_most(columns)) {
+                let problem = format!("operand with {rows} rows, needed at least {columns}");
+                let fault = OpError::new(op, Code::E3003).problem(problem).focus(Focus::Operand(0));
+                return Err(fault.operands(&[0]).into());
+            } else {
+                more = more.add(columns).map_err(|overflow| OpError::overflow(op, overflow))?;
+            }
+            let more = rows.add(&more).map_err(|overflow| OpError::overflow(op, overflow))?;
+            Ok(a.with_shape(with_end(&a.shape, [&more, columns])))
         }
         Matrix::SolveTriangular(_) => {
             let b = operands[1];

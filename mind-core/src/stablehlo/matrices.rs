@@ -7,7 +7,7 @@ use super::{
     writer::{SsaValue, Writer},
 };
 use crate::{
-    ir::{Factorization, Matrix, Reduction, Triangular},
+    ir::{Factorization, Matrix, Op, Reduction, Triangular},
     map::Map,
     reduce::{ArgReduce, Reduce},
     ty::DType,
@@ -21,6 +21,9 @@ pub(super) fn lower(writer: &mut Writer, matrix: Matrix, operands: &[SsaValue], 
             triangle(writer, factor, "where(le(column, row), x, 0.0)")
         }
         Matrix::Factor(Factorization::Lu) => lu(writer, first, &to),
+        Matrix::Factor(Factorization::Qr | Factorization::Eigh | Factorization::Svd) => {
+            unreachable!("a module with decompositions is refused")
+        }
         Matrix::SolveTriangular(of) => solve_triangular(writer, of, [first, operands[1]], to),
         Matrix::Triangle { lower, strict } => {
             let kept = match (lower, strict) {
@@ -32,6 +35,11 @@ pub(super) fn lower(writer: &mut Writer, matrix: Matrix, operands: &[SsaValue], 
             triangle(writer, first, kept)
         }
     }
+}
+
+/// Whether StableHLO has no form for an operation.
+pub(super) const fn is_refused(op: &Op) -> bool {
+    matches!(op, Op::Matrix(Matrix::Factor(Factorization::Qr | Factorization::Eigh | Factorization::Svd)))
 }
 
 /// The number of the row and of the column of each element of these matrices.

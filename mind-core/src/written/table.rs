@@ -437,9 +437,15 @@ statements! {
         run: "product" => (X, Y),
         core: one(ir::Op::Product(Product::MatMul)),
     }
-    Op::Matrix(matrix @ Matrix::Factor(factorization)) => {
+    Op::Matrix(matrix @ Matrix::Factor(factorization)) if factorization.is_of_square() => {
         is: Row::kernel().axes(Axes::Of(0)),
         rule: factor(X, factorization.extra_rows()),
+        run: factorization.function() => (X),
+        core: one(ir::Op::Matrix(*matrix)),
+    }
+    Op::Matrix(matrix @ Matrix::Factor(factorization)) => {
+        is: Row::kernel().axes(Axes::Of(0)),
+        rule: decompose(X, factorization.extra_rows()),
         run: factorization.function() => (X),
         core: one(ir::Op::Matrix(*matrix)),
     }
@@ -766,6 +772,9 @@ pub(super) fn pooling(mut given: GivenAttributes) -> Box<Pooling> {
 pub(crate) const PRIVATE_FUNCTIONS: &[WrittenFunction] = &[
     WrittenFunction::of("factor_cholesky", &["a"], |_| Op::Matrix(Matrix::Factor(Factorization::Cholesky))),
     WrittenFunction::of("factor_lu", &["a"], |_| Op::Matrix(Matrix::Factor(Factorization::Lu))),
+    WrittenFunction::of("factor_qr", &["a"], |_| Op::Matrix(Matrix::Factor(Factorization::Qr))),
+    WrittenFunction::of("factor_eigh", &["a"], |_| Op::Matrix(Matrix::Factor(Factorization::Eigh))),
+    WrittenFunction::of("factor_svd", &["a"], |_| Op::Matrix(Matrix::Factor(Factorization::Svd))),
     WrittenFunction::of(
         "triangle_solved",
         &["a", "b", "lower", "transposed", "unit_diagonal"],

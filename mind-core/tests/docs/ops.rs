@@ -360,7 +360,9 @@ fn surface(row: &OpInfo) -> String {
         _ if matches!(label, "call" | "result") => "only within the compiler".into(),
         _ if label == "extern" => "a function declared by `extern fn`".into(),
         _ if label == "index" => "`x[i, j]`".into(),
-        _ if matches!(label, "cholesky" | "lu" | "solve_triangular") => "in functions of `linalg`".into(),
+        _ if matches!(label, "cholesky" | "lu" | "qr" | "eigh" | "svd" | "solve_triangular") => {
+            "in functions of `linalg`".into()
+        }
         _ if is_word => "only in gradients".into(),
         (_, 1) => format!("`{label}x`"),
         _ => {

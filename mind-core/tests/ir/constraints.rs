@@ -1359,6 +1359,9 @@ fn extern_grad_c5() {
 
 const CHOLESKY: Op = Op::Matrix(Matrix::Factor(Factorization::Cholesky));
 const LU: Op = Op::Matrix(Matrix::Factor(Factorization::Lu));
+const QR: Op = Op::Matrix(Matrix::Factor(Factorization::Qr));
+const EIGH: Op = Op::Matrix(Matrix::Factor(Factorization::Eigh));
+const SVD: Op = Op::Matrix(Matrix::Factor(Factorization::Svd));
 const TRIANGLE: Op = Op::Matrix(Matrix::Triangle { lower: true, strict: false });
 const LOWER: Op =
     Op::Matrix(Matrix::SolveTriangular(Triangular { lower: true, transposed: false, unit_diagonal: false }));
@@ -1402,6 +1405,62 @@ fn lu_c3() {
     assert_eq!(code(&LU, &["f32[2, 3]"]), E3003);
     let ty = infer_types(&LU, &["f32[2, N, N]"]).expect("it is square");
     assert_eq!(ty.to_string(), "f32[2, N + 2, N]");
+}
+
+#[test]
+fn qr_c1() {
+    assert_eq!(code(&QR, &["f32[3]"]), E3002);
+}
+
+#[test]
+fn qr_c2() {
+    assert_eq!(code(&QR, &["i64[2, 2]"]), E2005);
+}
+
+#[test]
+fn qr_c3() {
+    let error = refused(&QR, &["f32[4, 2, 3]"]);
+    assert!(error.to_string().contains("operand with 2 rows, needed at least 3"), "{error}");
+    assert_eq!((error.code, error.focus), (E3003, Focus::Operand(0)));
+    assert_eq!(code(&QR, &["f32[N, N + 1]"]), E3003);
+    for (operand, result) in [("f32[4, 3]", "f32[7, 3]"), ("f64[2, N, M]", "f64[2, M + N, M]")] {
+        let ty = infer_types(&QR, &[operand]).expect("it may have enough rows");
+        assert_eq!(ty.to_string(), result);
+    }
+}
+
+#[test]
+fn eigh_c1() {
+    assert_eq!(code(&EIGH, &["f32[3]"]), E3002);
+}
+
+#[test]
+fn eigh_c2() {
+    assert_eq!(code(&EIGH, &["i64[2, 2]"]), E2005);
+}
+
+#[test]
+fn eigh_c3() {
+    assert_eq!(code(&EIGH, &["f32[2, 3]"]), E3003);
+    let ty = infer_types(&EIGH, &["f32[2, N, N]"]).expect("it is square");
+    assert_eq!(ty.to_string(), "f32[2, N + 1, N]");
+}
+
+#[test]
+fn svd_c1() {
+    assert_eq!(code(&SVD, &["f32[3]"]), E3002);
+}
+
+#[test]
+fn svd_c2() {
+    assert_eq!(code(&SVD, &["i64[2, 2]"]), E2005);
+}
+
+#[test]
+fn svd_c3() {
+    assert_eq!(code(&SVD, &["f32[4, 2, 3]"]), E3003);
+    let ty = infer_types(&SVD, &["f32[2, N, 3]"]).expect("it may have enough rows");
+    assert_eq!(ty.to_string(), "f32[2, N + 4, 3]");
 }
 
 #[test]

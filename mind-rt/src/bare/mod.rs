@@ -37,7 +37,7 @@ pub use fused::{Row, fused};
 pub use inferred::{Checked, Expr, Inferred, Leaves, array};
 pub use joining::{concat, joined_part, joined_part_grad, stack};
 pub use leaf::{Leaf, LeafElement, Read, known, leaf, owned, type_of};
-pub use matrices::{check_diagonals, check_factors, cholesky, lu, solve_triangular, triangle};
+pub use matrices::{check_diagonals, check_factors, cholesky, eigh, lu, qr, solve_triangular, svd, triangle};
 pub use mind_shape::{Context, DType, Operand, Type, Written, or_fail, rules};
 pub use number::{Datum, Number};
 pub use ops::{

@@ -12,15 +12,38 @@ use crate::{
 /// E3002 for a rank below 2; E2005 unless the elements are floats; E3003 if the matrices are not square.
 pub const fn factor<'a>(a: Type, extra: i64) -> TypeResult<'a> {
     let extent = attempt!(square(a));
-    let rows = if extent == UNKNOWN {
+    factors(a, [extent, extra], extent)
+}
+
+/// A decomposition of matrices with as many rows as columns, or more. Its result has a row for each row and each column
+/// of a matrix, and `extra` further rows.
+///
+/// # Errors
+/// E3002 for a rank below 2; E2005 unless the elements are floats; E3003 if the matrices have fewer rows than columns.
+pub const fn decompose<'a>(a: Type, extra: i64) -> TypeResult<'a> {
+    attempt!(matrix(a));
+    let [rows, columns] = [a.extent(a.rank() - 2), a.extent(a.rank() - 1)];
+    if rows != UNKNOWN && columns != UNKNOWN && rows < columns {
+        return fail(Problem::Wide);
+    }
+    let more = match columns.checked_add(extra) {
+        Some(more) => more,
+        None => return fail(Problem::Overflow),
+    };
+    factors(a, [rows, if columns == UNKNOWN { UNKNOWN } else { more }], columns)
+}
+
+/// Matrices of `columns` columns, whose number of rows is a sum.
+const fn factors<'a>(a: Type, [rows, more]: [i64; 2], columns: i64) -> TypeResult<'a> {
+    let rows = if rows == UNKNOWN || more == UNKNOWN {
         UNKNOWN
     } else {
-        match extent.checked_add(extra) {
+        match rows.checked_add(more) {
             Some(rows) => rows,
             None => return fail(Problem::Overflow),
         }
     };
-    Dims::of(a.dims().split_at(a.rank() - 2).0).and(rows).and(extent).typed(a.dtype())
+    Dims::of(a.dims().split_at(a.rank() - 2).0).and(rows).and(columns).typed(a.dtype())
 }
 
 /// `x` with `a @ x = b` for triangular matrices `a`.

@@ -207,7 +207,7 @@ impl BodyLowering<'_> {
         let mut indices = self.index_tensor(place)?;
         if put != Put::Replace {
             if put == Put::Subtract {
-                new = self.emit(spot, Op::Map(Map::Neg), &[(new, value)])?;
+                new = self.emit(spot, Op::Map(Map::NEGATIVE), &[(new, value)])?;
             }
             return self.emit(spot, Op::Rows(Rows::ADDED), &[whole, (indices, place), (new, value)]);
         }

@@ -1,0 +1,19 @@
+use mind::mind;
+
+mind! {
+    fn wide(a: f64[2, 3]) -> f64[2] { linalg::eigvalsh(a) }
+
+    fn rank(a: f64[3]) -> f64[3, 3] { linalg::cholesky(a) }
+
+    fn integers(a: i64[3, 3]) -> i64[3, 3] { let (q, _) = linalg::qr(a); q }
+
+    fn sides(a: f64[3, 3], b: f64[2, 1]) -> f64[3, 1] { linalg::solve(a, b) }
+
+    fn squares(a: f64[3, 2], b: f64[2, 1]) -> f64[2, 1] { linalg::lstsq(a, b) }
+
+    fn columns(a: f64[2, 3]) -> f64[2] { linalg::svdvals(a) }
+
+    fn vector(a: f64[3, 3], b: f64[3]) -> f64[3] { linalg::solve(a, b) }
+}
+
+fn main() {}
