@@ -69,8 +69,6 @@ impl Map {
     /// The product of two numbers.
     pub const TIMES: Self = Self::Mul;
     /// The quotient of two numbers.
-    pub const QUOTIENT: Self = Self::Div;
-    /// The quotient of two numbers.
     pub const RATIO: Self = Self::Div;
     /// The element with the other sign.
     pub const NEGATIVE: Self = Self::Neg;

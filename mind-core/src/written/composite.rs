@@ -70,7 +70,7 @@ pub(crate) fn avg_pool(given: GivenAttributes, counted: bool) -> Vec<CompositeOp
         ]);
     }
     let count = steps.len();
-    steps.push(step(Op::Map(Map::QUOTIENT), vec![1, count]));
+    steps.push(step(Op::Map(Map::RATIO), vec![1, count]));
     steps
 }
 
