@@ -55,7 +55,10 @@ pub fn digits() -> String {
     let start = example.find("mind! {").expect("the example has a block");
     let length = example[start..].find("\n}\n").expect("the block ends") + "\n}\n".len();
     // The block only has to compile, so nothing calls it.
-    format!("#![allow(dead_code)]\nuse mind::mind;\n\n{}\nfn main() {{}}\n", &example[start..start + length])
+    format!(
+        "#![allow(dead_code, reason = \"nothing calls the functions\")]\nuse mind::mind;\n\n{}\nfn main() {{}}\n",
+        &example[start..start + length]
+    )
 }
 
 /// The smallest program that uses the project.
@@ -71,7 +74,7 @@ pub fn horner(count: usize) -> String {
     let terms = (0..count - 1).rev();
     let value = terms.fold(first, |value, index| format!("({value} * x + c[{index}])"));
     format!(
-        "#![allow(dead_code)]\nuse mind::mind;\n\nmind! {{\n    #[grad(x, c)]\n    \
+        "#![allow(dead_code, reason = \"nothing calls the functions\")]\nuse mind::mind;\n\nmind! {{\n    #[grad(x, c)]\n    \
          pub fn horner<N>(x: f32[N], c: f32[{count}]) -> f32 {{\n        sum({value})\n    }}\n}}\n\n\
          fn main() {{\n    let x = mind::Tensor::<f32, _>::full_with((100,), 0.5);\n    \
          println!(\"{{:?}}\", horner_grad(&x, &mind::Tensor::full(0.1)));\n}}\n"

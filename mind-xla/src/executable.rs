@@ -69,7 +69,7 @@ impl Executable {
         &self.described.results
     }
 
-    /// What the [cache](crate::Client::cache) of the client did for the program.
+    /// Whether the client's [cache](crate::Client::cache) loaded the program, stored it, or was not used.
     #[must_use]
     pub const fn cached(&self) -> &Cached {
         &self.cached

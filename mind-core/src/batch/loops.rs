@@ -142,7 +142,7 @@ impl BatchedParts {
     }
 }
 
-/// For each value of a module, whether it depends on a marked input. The results of a loop are told apart.
+/// For each value of a module, whether it depends on a marked input. Each result of a loop has its own answer.
 fn dependents(module: &Module, inputs: &[bool]) -> Vec<bool> {
     let mut depends = inputs.to_vec();
     let mut results: BTreeMap<ValueId, Vec<bool>> = BTreeMap::new();

@@ -182,7 +182,7 @@ fn check_without_extents(case: &Case, random: &mut Random) {
     assert_eq!(numbers(&run(&module, &arrays)[0]), expected, "{case:?} without types");
 }
 
-/// What a random call may have.
+/// The features that a random call may have.
 #[derive(Clone, Copy, PartialEq)]
 enum Having {
     Letters,

@@ -127,7 +127,7 @@ fn a_call_takes_results_that_are_not_there_yet() {
     assert_eq!(said, "the plugin failed to run the program (INTERNAL): the device is lost");
     let said = read(&totals[4]).expect_err("an argument failed").to_string();
     assert_eq!(said, "the plugin failed to run an earlier step (INTERNAL): the device is lost");
-    // What was lent stays, also to programs that failed.
+    // Tensors that a call borrowed stay valid, even if its program failed.
     assert_eq!(more.tensors().next().expect("it is one").1.to_vec::<f32>().expect("it is there"), [9.0; 4]);
     drop((executable, totals, more, client));
     assert_nothing_is_left(&plugin);

@@ -29,7 +29,7 @@ const LONGEST: usize = 2 * CHAIN;
 /// The longest row for each row of a matrix. Longer rows are folded faster one by one than in a tile with few rows.
 const LONGEST_BY_ROWS: usize = 8;
 
-/// What a load reads in a tile of rows.
+/// The kind of memory that a load reads for a tile of rows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reads {
     /// One number.
@@ -69,7 +69,7 @@ impl<'a> NestLowering<'a> {
         true
     }
 
-    /// What each load reads; `None` if the nest cannot be lowered with lanes across rows.
+    /// The kind of memory that each load reads. `None` if the nest cannot be lowered with lanes across rows.
     fn reads_across_rows(&self) -> Option<Vec<Reads>> {
         let nest = self.nest;
         let ([pass], 2..) = (&nest.passes[..], nest.row_axes) else { return None };
