@@ -154,8 +154,8 @@ pub(in crate::kernels) trait Word: Copy + Ord {
     const SHORT: usize;
     /// The lengths of lines that are sorted as matrices.
     const MATRIX: Range<usize>;
-    /// The position of the lowest digit of the key, and the number of digits.
-    const DIGITS: (u32, usize);
+    /// The number of digits of a word.
+    const DIGITS: usize;
 
     /// The digit that begins at a bit.
     fn digit(self, shift: u32) -> usize;
@@ -179,14 +179,13 @@ pub(super) const DIGIT: u32 = 11;
 pub(super) const BUCKETS: usize = 1 << DIGIT;
 
 macro_rules! words {
-    ($($ty:ident: $lanes:literal lanes up to $short:literal, $digits:literal digits from bit $low:literal,
-        $matrix:expr => $sort:expr;)*) => {
+    ($($ty:ident: $lanes:literal lanes up to $short:literal, $matrix:expr => $sort:expr;)*) => {
         $(impl Word for $ty {
             const MAX: Self = Self::MAX;
             const LANES: usize = $lanes;
             const SHORT: usize = $short;
             const MATRIX: Range<usize> = $matrix;
-            const DIGITS: (u32, usize) = ($low, $digits);
+            const DIGITS: usize = <$ty>::BITS.div_ceil(DIGIT) as usize;
 
             #[inline(always)]
             fn digit(self, shift: u32) -> usize {
@@ -225,9 +224,9 @@ macro_rules! words {
 }
 
 words! {
-    u32: 16 lanes up to 1024, 3 digits from bit 0, 129..8193 => matrix;
-    u64: 8 lanes up to 256, 3 digits from bit 32, 65..4097 => matrix;
-    u128: 4 lanes up to 16, 6 digits from bit 32, 0..0 => |_, _| false;
+    u32: 16 lanes up to 1024, 129..8193 => matrix;
+    u64: 8 lanes up to 256, 65..4097 => matrix;
+    u128: 4 lanes up to 16, 0..0 => |_, _| false;
 }
 
 #[cfg(target_arch = "x86_64")]

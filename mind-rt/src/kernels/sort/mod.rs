@@ -156,6 +156,39 @@ mod tests {
         }
     }
 
+    /// Numbers that differ only in their high or only in their low bits are sorted in lines of every kind of sort.
+    #[test]
+    fn all_bits_of_a_number_count() {
+        for len in [1, 2, 31, 33, 200, 300, 600, 1500, 5000, 9000, 20_000] {
+            let words = scrambled(len);
+            for shift in [0, 15, 31] {
+                let x: Vec<i64> = words.iter().map(|word| i64::from(*word as i32) << shift).collect();
+                let floats: Vec<f64> = words
+                    .iter()
+                    .map(|word| f64::from_bits(1.0_f64.to_bits() + (u64::from(*word >> 1) << (shift / 2))))
+                    .collect();
+                let lines = Lines::new([1, len, 1], len, "");
+                let (mut sorted_x, mut expected) = (vec![0; len], x.clone());
+                sorted([&lines, &lines], false, &x, &mut sorted_x);
+                expected.sort_unstable();
+                assert!(sorted_x == expected, "{len} integers, shifted by {shift}");
+                let (mut sorted_floats, mut expected) = (vec![0.0; len], floats.clone());
+                sorted([&lines, &lines], true, &floats, &mut sorted_floats);
+                expected.sort_unstable_by(|a, b| f64::total_cmp(b, a));
+                assert!(sorted_floats == expected, "{len} floats, shifted by {}", shift / 2);
+                let mut positions = vec![0; len];
+                order([&lines, &lines], false, &x, &mut positions);
+                let mut expected: Vec<i64> = (0..len as i64).collect();
+                expected.sort_by_key(|at| x[*at as usize]);
+                assert!(positions == expected, "positions of {len}, shifted by {shift}");
+                let first = Lines::new([1, len.min(8), 1], len.min(8), "");
+                let mut least = vec![0; len.min(8)];
+                sorted([&lines, &first], false, &x, &mut least);
+                assert!(least == sorted_x[..len.min(8)], "the first of {len}, shifted by {shift}");
+            }
+        }
+    }
+
     #[test]
     fn every_level_gives_the_same_order() {
         let x: Vec<f64> = scrambled(40 * 33).iter().map(|word| f64::from(word % 50) - 25.0).collect();

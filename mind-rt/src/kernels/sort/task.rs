@@ -18,6 +18,8 @@ pub(super) struct Sort<'a, T> {
 pub(super) trait Task<T: Ranked> {
     type Word: Word;
     type Out;
+    /// The position of the lowest bit of the key in a word. The bits below ascend in every line that is sorted.
+    const LOWEST_BIT: u32;
 
     /// The word of a key at a position.
     fn word(key: T::Key, position: usize) -> Self::Word;
@@ -38,6 +40,7 @@ pub(super) struct Positions;
 impl<T: Ranked> Task<T> for Values {
     type Word = T::Key;
     type Out = T;
+    const LOWEST_BIT: u32 = 0;
 
     #[inline(always)]
     fn word(key: T::Key, _: usize) -> T::Key {
@@ -58,6 +61,7 @@ impl<T: Ranked> Task<T> for Values {
 impl<T: Ranked> Task<T> for Positions {
     type Word = T::Placed;
     type Out = i64;
+    const LOWEST_BIT: u32 = 32;
 
     #[inline(always)]
     fn word(key: T::Key, position: usize) -> T::Placed {
