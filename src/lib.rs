@@ -389,6 +389,7 @@
 //! | `concat([a, b], axis = 0)`, `stack([a, b], axis = 0)` | join any number of tensors along an axis, or along a new axis |
 //! | `split(x, 3, axis = 0)`, `split(x, [2, 5], axis = 0)` | a tuple of parts along an axis: of equal extents, or between positions |
 //! | `tile(x, [2, 3])`, `repeat(x, 2, axis = 0)` | copies of the whole tensor along each axis; copies of each element along an axis |
+//! | `meshgrid(x, y, z)` | a tuple with a tensor for each of any number of vectors: the coordinates of the points of a grid, with an axis for each vector, in their order |
 //! | `pad(x, low = [1, 0], high = [1, 2])` | adds zeros around a tensor: along each axis `low` before and `high` after its elements. `value = 1.0` adds another number, `interior = [0, 1]` adds it also between elements, and `mode` is `"edge"`, `"reflect"`, `"symmetric"` or `"wrap"`, as in NumPy |
 //! | `conv2d(x, f, strides = [1, 1], padding = same)` | convolves NHWC images with HWCF filters; padding `valid`, `same` or `[[t, b], [l, r]]`. With `dilations = [2, 2]` the elements of the filter are apart; with `groups = G` each of the groups of channels has features of its own, and `G` equal to the channels is a depthwise convolution |
 //! | `conv1d`, `conv3d`, `conv_transpose1d`, `conv_transpose2d` | the same over one and three axes, and the transposes: `f` is `[h, w, in, out]` there too, and elements are not flipped, as in PyTorch |

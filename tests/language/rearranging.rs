@@ -226,6 +226,33 @@ fn parts_copies_and_padding_are_of_symbolic_extents() {
 }
 
 #[test]
+fn coordinates_of_a_grid_have_an_axis_for_each_vector() {
+    mind! {
+        fn grid<N>(x: f32[N], y: f64[2], z: i32[3]) -> (f32[N, 2, 3], f64[N, 2, 3], i32[N, 2, 3]) {
+            meshgrid(x, y, z)
+        }
+        fn single(x: bool[2]) -> bool[2] { meshgrid(x) }
+        #[grad(x, y)]
+        fn total<N, M>(x: f64[N], y: f64[M]) -> f64 {
+            let (a, b) = meshgrid(x, y);
+            sum(a * b * b)
+        }
+    }
+    let (x, y, z) = (Tensor::from([1.0, 2.0]), Tensor::from([3.0, 4.0]), Tensor::from([5, 6, 7]));
+    let (a, b, c) = grid(&x, &y, &z);
+    assert_eq!(a.as_slice(), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0]);
+    assert_eq!(b.as_slice(), [3.0, 3.0, 3.0, 4.0, 4.0, 4.0, 3.0, 3.0, 3.0, 4.0, 4.0, 4.0]);
+    assert_eq!(c.as_slice(), [5, 6, 7, 5, 6, 7, 5, 6, 7, 5, 6, 7]);
+    let (d, e, f) = mind!(meshgrid(x, y, z));
+    assert_eq!((d.as_slice(), e.as_slice(), f.as_slice()), (a.as_slice(), b.as_slice(), c.as_slice()));
+    assert_eq!(single(&Tensor::from([true, false])), Tensor::from([true, false]));
+    let (value, (dx, dy)) = total_grad(&Tensor::from([1.0, 2.0, 3.0]), &y);
+    assert_eq!(value, 6.0 * 25.0);
+    assert_eq!(dx.as_slice(), [25.0; 3]);
+    assert_eq!(dy.as_slice(), [2.0 * 6.0 * 3.0, 2.0 * 6.0 * 4.0]);
+}
+
+#[test]
 fn copies_and_padding_are_of_every_element_type() {
     mind! {
         fn truths(x: bool[2]) -> (bool[4], bool[4], bool[3], bool[2]) {

@@ -226,7 +226,7 @@ impl<'a> Parser<'a> {
         }
         let text = literal.to_string();
         if !negative
-            && ["inspect", "einsum", "pad"].iter().any(|name| self.is_in_call_of(name))
+            && ["inspect", "einsum", "meshgrid", "pad"].iter().any(|name| self.is_in_call_of(name))
             && let syn::Lit::Str(text) = syn::Lit::new(literal.clone())
             && text.suffix().is_empty()
         {

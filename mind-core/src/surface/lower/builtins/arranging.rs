@@ -1,4 +1,4 @@
-//! `tile`, `repeat`, `split` and `pad`, as composites of other operations.
+//! `tile`, `repeat`, `split`, `pad` and `meshgrid`, as composites of other operations.
 
 use super::calls::CallArguments;
 use super::operations::Operations;
@@ -88,6 +88,41 @@ impl Mode {
             Self::Reflect => extent - 1,
             Self::Symmetric | Self::Wrap => extent,
         }
+    }
+}
+
+/// The help for calls of `meshgrid`.
+pub(super) const GRID: &str =
+    "write `meshgrid(x, y)`; the axes of the results are those of the vectors, in their order";
+
+/// Lowers `meshgrid(x, y, z)`: each vector as a tensor with an axis for each of them.
+pub(super) fn meshgrid<L: Operations + ?Sized>(
+    lowering: &mut L,
+    given: &CallArguments,
+    vectors: &[ExprId],
+) -> Lowered<Value<L::Tensor>> {
+    let mut operands = Vec::new();
+    let mut shape = Vec::new();
+    for vector in vectors {
+        let operand = lowering.operand(*vector)?;
+        shape.extend(lowering.extents_of_list(given, operand, *vector, 1)?);
+        operands.push(operand);
+    }
+    let mut results = Vec::new();
+    for (axis, (mut value, vector)) in operands.into_iter().enumerate() {
+        let behind = i64::try_from(vectors.len() - 1 - axis).expect("a call has few arguments");
+        if behind > 0 {
+            let new = (0..behind).map(|axis| axis + 1).collect();
+            value = lowering.emit_call(given, expanded(new), &[(value, vector)], &[vector])?;
+        }
+        if shape.len() > 1 {
+            value = lowering.emit_call(given, spread(shape.clone()), &[(value, vector)], &[vector])?;
+        }
+        results.push(Value::Tensor(value));
+    }
+    match results.len() {
+        1 => Ok(results.remove(0)),
+        _ => lowering.tuple(results, given.expr),
     }
 }
 

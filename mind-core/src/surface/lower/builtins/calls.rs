@@ -1,7 +1,7 @@
 //! Calls of the functions of the language, as read in functions and in expressions.
 
 use super::arguments::match_arguments;
-use super::arranging::{Arranging, Fill, Mode, Padding};
+use super::arranging::{self, Arranging, Fill, Mode, Padding};
 use super::convolving::Convolving;
 use super::einsum::CALL;
 use super::foreign::ForeignNames;
@@ -43,6 +43,8 @@ pub(crate) enum BuiltinCall {
     Arranged { x: ExprId, arranging: Arranging },
     /// `einsum("ij,jk->ik", x, w)`
     Einsum { equation: ExprId, operands: Vec<ExprId> },
+    /// `meshgrid(x, y, z)`
+    Meshgrid { vectors: Vec<ExprId> },
     /// `positions(shape)`
     Positions { shape: Vec<Dim> },
     /// The value of an argument.
@@ -71,6 +73,7 @@ impl BuiltinCall {
             | Self::Convolved { .. }
             | Self::Arranged { .. }
             | Self::Einsum { .. }
+            | Self::Meshgrid { .. }
             | Self::Positions { .. }
             | Self::Argument(_) => None,
         }
@@ -125,9 +128,14 @@ pub(crate) trait ReadCalls: Attributes + ForeignNames {
         expr: ExprId,
     ) -> Lowered<(BuiltinCall, CallArguments)> {
         let Builtin { name, formals, required, function } = builtin;
-        if let BuiltinFunction::Einsum = function {
-            let given = CallArguments { name, formals: &[], arguments: Vec::new(), expr };
-            return Ok((self.read_einsum(arguments, expr)?, given));
+        // These take any number of operands.
+        let call = match function {
+            BuiltinFunction::Einsum => Some(self.read_einsum(arguments, expr)?),
+            BuiltinFunction::Meshgrid => Some(self.read_meshgrid(arguments, expr)?),
+            _ => None,
+        };
+        if let Some(call) = call {
+            return Ok((call, CallArguments { name, formals: &[], arguments: Vec::new(), expr }));
         }
         let read = || {
             let matched = match_arguments(name, formals, *required, arguments, self.site(expr))?;
@@ -241,7 +249,9 @@ pub(crate) trait ReadCalls: Attributes + ForeignNames {
                 let steps = written::avg_pool(attributes, counted.unwrap_or(true));
                 return Ok(BuiltinCall::Composite(steps, vec![x]));
             }
-            BuiltinFunction::Einsum => unreachable!("its arguments are read without formals"),
+            BuiltinFunction::Einsum | BuiltinFunction::Meshgrid => {
+                unreachable!("their arguments are read without formals")
+            }
             BuiltinFunction::ScatterAdd => {
                 let operands = vec![x, given.required(1), given.required(2)];
                 self.check_added(x, operands[2])?;
@@ -319,10 +329,7 @@ pub(crate) trait ReadCalls: Attributes + ForeignNames {
 
     /// Separates the equation of an einsum from the operands.
     fn read_einsum(&self, arguments: &[Argument], expr: ExprId) -> Lowered<BuiltinCall> {
-        if let Some(named) = arguments.iter().find(|argument| argument.name.is_some()) {
-            let message = "`einsum` has no named arguments";
-            return Err(Diag::new(Code::E2007, named.site, message).help(CALL).into());
-        }
+        unnamed("einsum", arguments, CALL)?;
         match arguments {
             [equation, operands @ ..] if !operands.is_empty() => Ok(BuiltinCall::Einsum {
                 equation: equation.value,
@@ -334,6 +341,16 @@ pub(crate) trait ReadCalls: Attributes + ForeignNames {
                 Err(Diag::new(Code::E2007, self.site(expr), message).help(CALL).into())
             }
         }
+    }
+
+    /// The vectors of a grid.
+    fn read_meshgrid(&self, arguments: &[Argument], expr: ExprId) -> Lowered<BuiltinCall> {
+        unnamed("meshgrid", arguments, arranging::GRID)?;
+        if arguments.is_empty() {
+            let message = "`meshgrid` takes at least one vector, found nothing";
+            return Err(Diag::new(Code::E2007, self.site(expr), message).help(arranging::GRID).into());
+        }
+        Ok(BuiltinCall::Meshgrid { vectors: arguments.iter().map(|vector| vector.value).collect() })
     }
 
     /// Returns E2004 for updates whose element type is known and is not that of the tensor.
@@ -481,3 +498,14 @@ pub(crate) trait ReadCalls: Attributes + ForeignNames {
 }
 
 impl<E: Expressions + ForeignNames> ReadCalls for E {}
+
+/// Returns E2007 if an argument of a call without formals is named.
+fn unnamed(name: &str, arguments: &[Argument], help: &str) -> Lowered<()> {
+    match arguments.iter().find(|argument| argument.name.is_some()) {
+        Some(named) => {
+            let message = format!("`{name}` has no named arguments");
+            Err(Diag::new(Code::E2007, named.site, message).help(help).into())
+        }
+        None => Ok(()),
+    }
+}

@@ -61,6 +61,8 @@ pub(crate) enum BuiltinFunction {
     },
     /// `einsum`, which takes any number of operands.
     Einsum,
+    /// `meshgrid`, which takes any number of vectors.
+    Meshgrid,
     ScatterAdd,
     /// The positions of the elements of a shape, in row-major order.
     Positions,
@@ -119,6 +121,7 @@ const COMPOSITES: &[Builtin] = &[
     builtin("conv_transpose1d", TRANSPOSED, 2, BuiltinFunction::Convolution { axes: 1, is_transposed: true }),
     builtin("conv_transpose2d", TRANSPOSED, 2, BuiltinFunction::Convolution { axes: 2, is_transposed: true }),
     builtin("einsum", &["equation", "x"], 2, BuiltinFunction::Einsum),
+    builtin("meshgrid", &["x"], 1, BuiltinFunction::Meshgrid),
     builtin("scatter_add", &["x", "indices", "updates"], 3, BuiltinFunction::ScatterAdd),
 ];
 

@@ -2,7 +2,7 @@
 //! of operations, and structs are taken field by field.
 
 use super::Builtin;
-use super::arranging::arranged;
+use super::arranging::{arranged, meshgrid};
 use super::calls::{BuiltinCall, CallArguments, ReadCalls};
 use super::convolving::convolved;
 use super::einsum::{NamedAxis, einsum};
@@ -306,6 +306,7 @@ pub(crate) trait Operations: ReadCalls + Tensors {
             BuiltinCall::Arranged { x, arranging } => arranged(self, given, x, arranging),
             BuiltinCall::Convolved { x, f, with } => convolved(self, given, [x, f], &with),
             BuiltinCall::Einsum { equation, operands } => einsum(self, given, equation, &operands),
+            BuiltinCall::Meshgrid { vectors } => meshgrid(self, given, &vectors),
             BuiltinCall::Positions { shape } => self.positions(given, shape),
             BuiltinCall::Argument(value) => Ok(self.value(value).clone()),
             BuiltinCall::Composite(steps, of) => {
