@@ -132,7 +132,8 @@ pub(crate) fn detect() -> SimdLevel {
     let avx512 = is_x86_feature_detected!("avx512f")
         && is_x86_feature_detected!("avx512bw")
         && is_x86_feature_detected!("avx512dq")
-        && is_x86_feature_detected!("avx512vl");
+        && is_x86_feature_detected!("avx512vl")
+        && is_x86_feature_detected!("popcnt");
     match (avx2, avx512) {
         (true, true) => SimdLevel::Avx512,
         (true, false) => SimdLevel::Avx2,

@@ -4,15 +4,19 @@
 //! Quicksort*, 2022, for the merges of columns.)
 
 use std::arch::x86_64::{
-    __m512i, _mm512_mask_blend_epi32, _mm512_mask_blend_epi64, _mm512_max_epu32, _mm512_max_epu64,
-    _mm512_min_epu32, _mm512_min_epu64, _mm512_permutexvar_epi32, _mm512_permutexvar_epi64,
+    __m512i, _mm512_cmplt_epu32_mask, _mm512_cmplt_epu64_mask, _mm512_mask_blend_epi32,
+    _mm512_mask_blend_epi64, _mm512_mask_loadu_epi32, _mm512_mask_loadu_epi64, _mm512_mask_storeu_epi32,
+    _mm512_mask_storeu_epi64, _mm512_maskz_compress_epi32, _mm512_maskz_compress_epi64, _mm512_max_epu32,
+    _mm512_max_epu64, _mm512_min_epu32, _mm512_min_epu64, _mm512_permutexvar_epi32, _mm512_permutexvar_epi64,
+    _mm512_set1_epi32, _mm512_set1_epi64,
 };
 
+use std::mem::MaybeUninit;
+
 use super::keys::Word;
-use crate::simd::{SimdLevel, simd_level};
 
 /// The rows that are in registers at the same time.
-const ROWS: usize = 16;
+pub(super) const ROWS: usize = 16;
 
 /// Words in the lanes of a vector. `L ^ X` is the position of another lane.
 pub(super) trait Lanes: Word {
@@ -39,10 +43,41 @@ pub(super) trait Lanes: Word {
     /// # Safety
     /// As [`Lanes::least`].
     unsafe fn choose<const BIT: usize>(a: __m512i, b: __m512i) -> __m512i;
+
+    /// A vector of this word.
+    ///
+    /// # Safety
+    /// As [`Lanes::least`].
+    unsafe fn splat(self) -> __m512i;
+
+    /// The lanes, as bits, whose word is less than that of the other vector.
+    ///
+    /// # Safety
+    /// As [`Lanes::least`].
+    unsafe fn less(a: __m512i, b: __m512i) -> u16;
+
+    /// The words of these lanes, in their order, in the first lanes.
+    ///
+    /// # Safety
+    /// As [`Lanes::least`].
+    unsafe fn packed(lanes: u16, a: __m512i) -> __m512i;
+
+    /// Reads the words of the first `count` lanes. The others are `rest`.
+    ///
+    /// # Safety
+    /// As [`Lanes::least`], and the words must be readable.
+    unsafe fn read(count: usize, from: *const Self, rest: Self) -> __m512i;
+
+    /// Writes the words of the first `count` lanes.
+    ///
+    /// # Safety
+    /// As [`Lanes::least`], and the words must be writable.
+    unsafe fn write(count: usize, to: *mut Self, a: __m512i);
 }
 
 macro_rules! lanes {
-    ($($word:ident, $mask:ident: $least:ident, $most:ident, $permute:ident, $blend:ident;)*) => {
+    ($($word:ident as $signed:ident, $mask:ident: $least:ident, $most:ident, $permute:ident, $blend:ident,
+        $splat:ident, $less:ident, $pack:ident, $read:ident, $write:ident;)*) => {
         $(impl Lanes for $word {
             #[inline(always)]
             unsafe fn least(a: __m512i, b: __m512i) -> __m512i {
@@ -84,61 +119,94 @@ macro_rules! lanes {
                 // SAFETY: as above.
                 unsafe { $blend(mask, a, b) }
             }
+
+            #[inline(always)]
+            unsafe fn splat(self) -> __m512i {
+                // SAFETY: as above.
+                unsafe { $splat(self as $signed) }
+            }
+
+            #[inline(always)]
+            unsafe fn less(a: __m512i, b: __m512i) -> u16 {
+                // SAFETY: as above.
+                u16::from(unsafe { $less(a, b) })
+            }
+
+            #[inline(always)]
+            unsafe fn packed(lanes: u16, a: __m512i) -> __m512i {
+                // SAFETY: as above.
+                unsafe { $pack(lanes as $mask, a) }
+            }
+
+            #[inline(always)]
+            unsafe fn read(count: usize, from: *const Self, rest: Self) -> __m512i {
+                let lanes = ((1_u32 << count) - 1) as $mask;
+                // SAFETY: as above; the caller promises that the words are readable.
+                unsafe { $read(rest.splat(), lanes, from.cast()) }
+            }
+
+            #[inline(always)]
+            unsafe fn write(count: usize, to: *mut Self, a: __m512i) {
+                let lanes = ((1_u32 << count) - 1) as $mask;
+                // SAFETY: as above; the caller promises that the words are writable.
+                unsafe { $write(to.cast(), lanes, a) }
+            }
         })*
     };
 }
 
 lanes! {
-    u32, u16: _mm512_min_epu32, _mm512_max_epu32, _mm512_permutexvar_epi32, _mm512_mask_blend_epi32;
-    u64, u8: _mm512_min_epu64, _mm512_max_epu64, _mm512_permutexvar_epi64, _mm512_mask_blend_epi64;
+    u32 as i32, u16: _mm512_min_epu32, _mm512_max_epu32, _mm512_permutexvar_epi32, _mm512_mask_blend_epi32,
+        _mm512_set1_epi32, _mm512_cmplt_epu32_mask, _mm512_maskz_compress_epi32, _mm512_mask_loadu_epi32,
+        _mm512_mask_storeu_epi32;
+    u64 as i64, u8: _mm512_min_epu64, _mm512_max_epu64, _mm512_permutexvar_epi64, _mm512_mask_blend_epi64,
+        _mm512_set1_epi64, _mm512_cmplt_epu64_mask, _mm512_maskz_compress_epi64, _mm512_mask_loadu_epi64,
+        _mm512_mask_storeu_epi64;
 }
 
-/// Sorts words from one slice to the other, or returns `false`. The slices must begin at an address of a vector, and
-/// their length must be that of [`ROWS`] rows, or a power of two times as many.
-pub(super) fn sort<W: Lanes>(words: &mut [W], sorted: &mut [W]) -> bool {
-    let rows = words.len() / W::LANES;
-    let is_aligned =
-        [words.as_ptr(), sorted.as_ptr()].iter().all(|words| words.cast::<__m512i>().is_aligned());
-    let fits = rows * W::LANES == words.len() && words.len() == sorted.len() && is_aligned;
-    if !(fits && rows >= ROWS && rows.is_power_of_two() && simd_level() == SimdLevel::Avx512) {
-        return false;
-    }
-    // SAFETY: the vectors are aligned and hold the words of the slices. The processor has the level.
-    unsafe {
-        let words = std::slice::from_raw_parts_mut(words.as_mut_ptr().cast::<__m512i>(), rows);
-        let sorted = std::slice::from_raw_parts_mut(sorted.as_mut_ptr().cast::<__m512i>(), rows);
-        sort_rows::<W>(words, sorted);
-    }
-    true
-}
-
+/// Sorts `count` words to memory of the same length, which may be their own. The matrix has [`ROWS`] rows, or a power of
+/// two times as many, and holds at least as many words.
+///
 /// # Safety
-/// The processor must have the features.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
-unsafe fn sort_rows<W: Lanes>(rows: &mut [__m512i], sorted: &mut [__m512i]) {
-    // SAFETY: this function is compiled for AVX-512.
+/// As [`Lanes::least`]. So many words must be readable from `words` on, and writable from `sorted` on.
+#[inline(always)]
+pub(super) unsafe fn sort_rows<W: Lanes>(
+    words: *const W,
+    count: usize,
+    matrix: &mut [MaybeUninit<__m512i>],
+    sorted: *mut W,
+) {
+    assert!(matrix.len().is_multiple_of(ROWS) && count <= matrix.len() * W::LANES, "the words fit");
+    for (at, block) in matrix.as_chunks_mut::<ROWS>().0.iter_mut().enumerate() {
+        let row = |row: usize| {
+            let first = ((at * ROWS + row) * W::LANES).min(count);
+            // SAFETY: these words are among the first `count`, which the caller promises to be readable.
+            unsafe { W::read((count - first).min(W::LANES), words.add(first), W::MAX) }
+        };
+        // SAFETY: the caller's promise.
+        let sorted = unsafe { sorted_columns::<W>(std::array::from_fn(row)) };
+        block.iter_mut().zip(sorted).for_each(|(to, row)| _ = to.write(row));
+    }
+    // SAFETY: all rows were written. The rest is the caller's promise.
     unsafe {
-        sort_columns::<W>(rows);
+        let rows = std::slice::from_raw_parts_mut(matrix.as_mut_ptr().cast::<__m512i>(), matrix.len());
+        merge_blocks::<W>(rows);
         merge_columns::<W, 1, 1>(rows);
         merge_columns::<W, 2, 3>(rows);
         merge_columns::<W, 4, 7>(rows);
         if W::LANES == 16 {
             merge_columns::<W, 8, 15>(rows);
         }
-        transpose::<W>(rows, sorted);
+        write_columns::<W>(rows, sorted, count);
     }
 }
 
-/// Sorts each column.
+/// Sorts the columns, which are sorted in blocks of [`ROWS`] rows.
 ///
 /// # Safety
 /// As [`Lanes::least`].
 #[inline(always)]
-unsafe fn sort_columns<W: Lanes>(rows: &mut [__m512i]) {
-    for block in rows.as_chunks_mut().0 {
-        // SAFETY: the caller's promise.
-        *block = unsafe { sorted_columns::<W>(*block) };
-    }
+unsafe fn merge_blocks<W: Lanes>(rows: &mut [__m512i]) {
     let mut len = 2 * ROWS;
     while len <= rows.len() {
         for part in rows.chunks_exact_mut(len) {
@@ -250,12 +318,12 @@ unsafe fn apart<W: Lanes, const N: usize>(mut rows: [__m512i; ROWS]) -> [__m512i
     rows
 }
 
-/// Writes the words in their order, which goes down the columns.
+/// Writes the first words in their order, which goes down the columns.
 ///
 /// # Safety
-/// As [`Lanes::least`].
+/// As [`Lanes::least`], and the words must be writable.
 #[inline(always)]
-unsafe fn transpose<W: Lanes>(rows: &[__m512i], sorted: &mut [__m512i]) {
+unsafe fn write_columns<W: Lanes>(rows: &[__m512i], sorted: *mut W, count: usize) {
     let vectors = rows.len() / W::LANES;
     for (at, block) in rows.as_chunks::<ROWS>().0.iter().enumerate() {
         // SAFETY: the caller's promise.
@@ -264,7 +332,10 @@ unsafe fn transpose<W: Lanes>(rows: &[__m512i], sorted: &mut [__m512i]) {
             if W::LANES == 16 { swapped_blocks::<W, 8>(block) } else { block }
         };
         for (row, column) in block.into_iter().enumerate() {
-            sorted[row % W::LANES * vectors + (at * ROWS + row) / W::LANES] = column;
+            let vector = row % W::LANES * vectors + (at * ROWS + row) / W::LANES;
+            let first = (vector * W::LANES).min(count);
+            // SAFETY: these words are among the first `count`. The rest is the caller's promise.
+            unsafe { W::write((count - first).min(W::LANES), sorted.add(first), column) };
         }
     }
 }
@@ -324,54 +395,4 @@ unsafe fn exchange<W: Lanes>(rows: &mut [__m512i; ROWS], low: usize, high: usize
     let (a, b) = (rows[low], rows[high]);
     // SAFETY: the caller's promise.
     (rows[low], rows[high]) = unsafe { (W::least(a, b), W::most(a, b)) };
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::tests::scrambled;
-    use super::*;
-
-    #[repr(align(64))]
-    struct Aligned<T>([T; 8192]);
-
-    #[test]
-    fn words_are_sorted_in_every_number_of_rows() {
-        if simd_level() < SimdLevel::Avx512 {
-            return;
-        }
-        let few: Vec<u32> = scrambled(8192).iter().map(|word| word % 5).collect();
-        for x in [scrambled(8192), few, (0..8192).collect(), (0..8192).rev().collect()] {
-            let (mut words, mut sorted) =
-                (Box::new(Aligned([0_u32; 8192])), Box::new(Aligned([0_u32; 8192])));
-            let (mut wide, mut wide_sorted) =
-                (Box::new(Aligned([0_u64; 8192])), Box::new(Aligned([0_u64; 8192])));
-            for len in [256, 512, 1024, 2048, 4096, 8192] {
-                let mut expected = x[..len].to_vec();
-                expected.sort_unstable();
-                words.0[..len].copy_from_slice(&x[..len]);
-                assert!(sort(&mut words.0[..len], &mut sorted.0[..len]));
-                assert_eq!(sorted.0[..len], expected);
-                wide.0.iter_mut().zip(&x[..len]).for_each(|(wide, word)| *wide = u64::from(*word) << 20);
-                assert!(sort(&mut wide.0[..len], &mut wide_sorted.0[..len]));
-                assert!(
-                    wide_sorted.0[..len].iter().eq(expected
-                        .iter()
-                        .map(|word| u64::from(*word) << 20)
-                        .collect::<Vec<_>>()
-                        .iter())
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn other_lengths_are_left_as_they_are() {
-        let (mut words, mut sorted) = (Box::new(Aligned([7_u32; 8192])), Box::new(Aligned([0_u32; 8192])));
-        for len in [0, 1, 128, 255, 257, 768] {
-            assert!(!sort(&mut words.0[..len], &mut sorted.0[..len]));
-        }
-        assert!(!sort(&mut words.0[1..257], &mut sorted.0[..256]), "not aligned");
-        assert!(!sort(&mut words.0[..256], &mut sorted.0[..512]), "of different lengths");
-        assert!(sorted.0.iter().all(|word| *word == 0));
-    }
 }

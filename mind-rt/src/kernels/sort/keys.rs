@@ -2,7 +2,7 @@
 
 use std::{
     cell::RefCell,
-    ops::{BitOr, Range, Shl},
+    ops::{BitOr, Shl},
 };
 
 use mind_shape::element_types;
@@ -152,8 +152,8 @@ pub(in crate::kernels) trait Word: Copy + Ord {
     const LANES: usize;
     /// The longest line that is sorted so.
     const SHORT: usize;
-    /// The lengths of lines that are sorted as matrices.
-    const MATRIX: Range<usize>;
+    /// The shortest lines that are sorted one by one at the level AVX-512, even if there are many.
+    const ONE_BY_ONE: usize;
     /// The number of digits of a word.
     const DIGITS: usize;
 
@@ -166,9 +166,9 @@ pub(in crate::kernels) trait Word: Copy + Ord {
     /// The keys in the opposite order.
     fn reversed(self) -> Self;
 
-    /// Sorts words from one slice to the other as a matrix of vectors, if the SIMD level has them and the lengths are
-    /// equal and those of a matrix. Returns whether it did.
-    fn sort_as_matrix(words: &mut [Self], sorted: &mut [Self]) -> bool;
+    /// Sorts words from one slice to the other of the same length by vectors, if the SIMD level has them. Returns whether
+    /// it did.
+    fn sort_by_vectors(words: &mut [Self], sorted: &mut [Self]) -> bool;
 
     /// Calls `then` with scratch memory of the thread.
     fn with_scratch<R>(len: usize, then: impl FnOnce(&mut [Self]) -> R) -> R;
@@ -179,12 +179,12 @@ pub(super) const DIGIT: u32 = 11;
 pub(super) const BUCKETS: usize = 1 << DIGIT;
 
 macro_rules! words {
-    ($($ty:ident: $lanes:literal lanes up to $short:literal, $matrix:expr => $sort:expr;)*) => {
+    ($($ty:ident: $lanes:literal lanes up to $short:literal, one by one from $long:expr => $sort:expr;)*) => {
         $(impl Word for $ty {
             const MAX: Self = Self::MAX;
             const LANES: usize = $lanes;
             const SHORT: usize = $short;
-            const MATRIX: Range<usize> = $matrix;
+            const ONE_BY_ONE: usize = $long;
             const DIGITS: usize = <$ty>::BITS.div_ceil(DIGIT) as usize;
 
             #[inline(always)]
@@ -202,7 +202,7 @@ macro_rules! words {
                 !self
             }
 
-            fn sort_as_matrix(words: &mut [Self], sorted: &mut [Self]) -> bool {
+            fn sort_by_vectors(words: &mut [Self], sorted: &mut [Self]) -> bool {
                 $sort(words, sorted)
             }
 
@@ -224,16 +224,16 @@ macro_rules! words {
 }
 
 words! {
-    u32: 16 lanes up to 1024, 129..8193 => matrix;
-    u64: 8 lanes up to 256, 65..4097 => matrix;
-    u128: 4 lanes up to 16, 0..0 => |_, _| false;
+    u32: 16 lanes up to 1024, one by one from 129 => by_vectors;
+    u64: 8 lanes up to 256, one by one from 65 => by_vectors;
+    u128: 4 lanes up to 16, one by one from usize::MAX => |_, _| false;
 }
 
 #[cfg(target_arch = "x86_64")]
-use super::avx512::sort as matrix;
+use super::quick::sort as by_vectors;
 
 #[cfg(not(target_arch = "x86_64"))]
-fn matrix<W>(_: &mut [W], _: &mut [W]) -> bool {
+fn by_vectors<W>(_: &mut [W], _: &mut [W]) -> bool {
     false
 }
 

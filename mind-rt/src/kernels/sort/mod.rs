@@ -2,8 +2,8 @@
 //! all NaN, so that equal numbers have equal keys.
 //!
 //! - Short lines are sorted side by side, one in each lane, by a network of comparisons.
-//! - At the level AVX-512 longer lines are sorted as matrices of vectors.
-//! - Long lines are sorted by the digits of their keys, beginning with the lowest.
+//! - Longer lines are sorted one by one: at the level AVX-512 by partitions into matrices of vectors, at other levels by
+//!   the digits of their keys, beginning with the lowest.
 //! - If only the first elements in sorted order are needed, a scan selects them.
 //!
 //! For positions each key carries the position of its element in its low bits. Keys with positions differ, so that their
@@ -15,13 +15,15 @@ mod digits;
 mod keys;
 mod lines;
 mod network;
+#[cfg(target_arch = "x86_64")]
+mod quick;
 mod select;
 mod task;
 
 pub(super) use keys::Ranked;
 pub(super) use lines::Lines;
 
-use digits::Line;
+use digits::{Line, words_for};
 use keys::Word;
 use network::SideBySide;
 use select::{Head, Kept};
@@ -96,34 +98,18 @@ fn run<T: Ranked, K: Task<T>>(sort: &Sort<'_, T>, out: &mut [K::Out]) {
         }
         return;
     }
-    if K::Word::MATRIX.contains(&extent) && simd_level() == SimdLevel::Avx512 {
-        return by_matrices::<T, K>(sort, out);
-    }
+    let is_by_vectors = extent >= K::Word::ONE_BY_ONE && simd_level() == SimdLevel::Avx512;
     let is_short = extent <= K::Word::SHORT && (extent <= SMALL || 2 * count >= K::Word::LANES);
-    if is_short {
+    if is_short && !is_by_vectors {
         return K::Word::with_scratch(extent * K::Word::LANES, |words| {
             dispatch(SideBySide::<T, K> { sort, out, words });
         });
     }
     for line in 0..count {
-        K::Word::with_scratch(2 * extent, |words| {
-            let (words, other) = words.split_at_mut(extent);
-            dispatch(Line::<T, K> { sort, line, out: &mut *out, words, other });
+        K::Word::with_scratch(words_for::<T, K>(sort), |words| {
+            dispatch(Line::<T, K> { sort, line, out: &mut *out, words });
         });
     }
-}
-
-/// Sorts each line as a matrix, whose rows begin at addresses of vectors.
-fn by_matrices<T: Ranked, K: Task<T>>(sort: &Sort<'_, T>, out: &mut [K::Out]) {
-    const VECTOR: usize = 64;
-    let len = sort.lines.extent.next_power_of_two();
-    K::Word::with_scratch(2 * len + VECTOR / size_of::<K::Word>(), |words| {
-        let aligned = words.as_ptr().align_offset(VECTOR);
-        let (words, other) = words[aligned..][..2 * len].split_at_mut(len);
-        for line in 0..sort.heads.count() {
-            dispatch(Line::<T, K> { sort, line, out: &mut *out, words: &mut *words, other: &mut *other });
-        }
-    });
 }
 
 /// Lines up to this length are sorted side by side even if there are few of them.
@@ -206,18 +192,12 @@ mod tests {
                 );
             });
             let mut one = vec![0.0; 33];
-            let mut words = vec![0; 66];
-            let (words, other) = words.split_at_mut(33);
             let lines = Lines::new([1, 33, 1], 33, "");
+            let sort = Sort { lines: &lines, heads: &lines, descending: true, x: &x[..33] };
+            let mut words = vec![0; words_for::<f64, Values>(&sort)];
             run_at_most(
                 level,
-                Line::<f64, Values> {
-                    sort: &Sort { lines: &lines, heads: &lines, descending: true, x: &x[..33] },
-                    line: 0,
-                    out: &mut one,
-                    words,
-                    other,
-                },
+                Line::<f64, Values> { sort: &sort, line: 0, out: &mut one, words: &mut words },
             );
             assert_eq!(one, out[..33]);
             out

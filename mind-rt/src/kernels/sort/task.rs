@@ -4,6 +4,7 @@ use super::{
     keys::{Ranked, Word},
     lines::Lines,
 };
+use crate::kernels::number::Number;
 
 /// The operands.
 pub(super) struct Sort<'a, T> {
@@ -17,7 +18,7 @@ pub(super) struct Sort<'a, T> {
 /// What a sort keeps of a line and writes to the result.
 pub(super) trait Task<T: Ranked> {
     type Word: Word;
-    type Out;
+    type Out: Number;
     /// The position of the lowest bit of the key in a word. The bits below ascend in every line that is sorted.
     const LOWEST_BIT: u32;
 
@@ -29,6 +30,28 @@ pub(super) trait Task<T: Ranked> {
 
     /// The result of a word.
     fn result(word: Self::Word, descending: bool) -> Self::Out;
+
+    /// Whether the memory of results can hold words.
+    const HOLDS_WORDS: bool = size_of::<Self::Out>() == size_of::<Self::Word>()
+        && align_of::<Self::Out>() == align_of::<Self::Word>();
+
+    /// The memory of results as words.
+    #[inline(always)]
+    fn as_words(out: &mut [Self::Out]) -> &mut [Self::Word] {
+        assert!(Self::HOLDS_WORDS, "results and words have the same layout");
+        // SAFETY: they have, and any bits are a number and a word, which is an unsigned integer.
+        unsafe { std::slice::from_raw_parts_mut(out.as_mut_ptr().cast(), out.len()) }
+    }
+
+    /// Replaces words in the memory of results by their results.
+    #[inline(always)]
+    fn replace_words(out: &mut [Self::Out], descending: bool) {
+        assert!(Self::HOLDS_WORDS, "results and words have the same layout");
+        for out in out {
+            // SAFETY: as above.
+            *out = Self::result(unsafe { std::mem::transmute_copy(out) }, descending);
+        }
+    }
 }
 
 /// The numbers in order.
