@@ -449,7 +449,10 @@ impl ExpressionLowering<'_> {
 
     fn index(&self, base: ExprId, place: ExprId) -> Lowered<Dim> {
         if let Value::Tensor(_) = self.value(place) {
-            let message = format!("an index must be an integer, found {}", self.describe(place));
+            let message = format!(
+                "an index must be an integer or a tensor of integers, found {}",
+                self.describe(place)
+            );
             return Err(Diag::new(Code::E2001, self.site(place), message)
                 .help(self.picked_help(base, place))
                 .into());

@@ -289,7 +289,10 @@ impl BodyLowering<'_> {
             return Ok(Taken { end: Dim::ONE, index: true, from: Some(from), ..Taken::whole(extent) });
         }
         if let Value::Tensor(_) = self.values[place.index()] {
-            let message = format!("an index must be a single integer, found {}", self.describe(place));
+            let message = format!(
+                "an index must be an integer or a tensor of integers, found {}",
+                self.describe(place)
+            );
             return Err(Diag::new(Code::E2001, site, message)
                 .help(self.picked_help(operand.1, place))
                 .into());

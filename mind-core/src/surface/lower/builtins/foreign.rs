@@ -115,12 +115,26 @@ pub(crate) trait ForeignNames: ForeignReductions {
             _ => String::new(),
         };
         if ty.starts_with("bool") || is_condition(&self.body()[place].kind) {
-            return no_choice(&rows, &table);
+            return self.assigned_by_mask(place, &rows).unwrap_or_else(|| no_choice(&rows, &table));
         }
         if ty.starts_with('f') {
             return format!("convert it: write `{table}[i64({rows})]`");
         }
         format!("to select rows by a tensor, write `gather({table}, {rows})`")
+    }
+
+    /// The help for `x[mask] = value` and `x[mask] += value`, if an assignment has this subscript.
+    fn assigned_by_mask(&self, place: ExprId, mask: &str) -> Option<String> {
+        let body = self.body();
+        let of = body.user(place)?;
+        let NodeKind::Assign { target, part: Some(part), op, value, .. } = &body[body.user(of)?].kind else {
+            return None;
+        };
+        let value = match op {
+            Some(op) => format!("{target} {} {}", op.symbol(), body.operand_text(*value)),
+            None => body.text(*value),
+        };
+        (*part == of).then(|| format!("write `{target} = where({mask}, {value}, {target})`"))
     }
 
     /// Adds help to the error of a subscript that is a list or a tuple.
