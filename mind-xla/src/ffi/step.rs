@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::abi::{self, FunctionIndex, Opaque};
-use super::{Table, start};
+use super::table::{Table, start};
 use crate::error::Failure;
 
 /// A run of a program that was started.

@@ -1,0 +1,240 @@
+//! Clients of a plugin.
+
+use std::cell::RefCell;
+use std::mem::size_of;
+use std::ptr;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::abi::{self, FunctionIndex, Opaque, Start, Text};
+use super::buffer::Buffer;
+use super::executable::Executable;
+use super::step::{Queue, Step, StepFailure};
+use super::table::{Padded, Table, borrowed, int, start};
+use crate::device::{ClientOption, Memory, MemoryStats};
+use crate::error::Failure;
+
+/// A client of a plugin.
+pub struct Client {
+    pub(super) table: Arc<Table>,
+    client: Opaque,
+    devices: Vec<Opaque>,
+    pub(super) queue: RefCell<Queue>,
+}
+
+/// The number of runs in flight unless another is set.
+const STEPS_IN_FLIGHT: usize = 2;
+
+impl Client {
+    pub fn new(table: &Arc<Table>, options: &[(&str, ClientOption)]) -> Result<Self, Failure> {
+        let values: Vec<_> = options.iter().map(|(name, value)| named_value(name, value)).collect();
+        let arguments = abi::ClientCreate {
+            start: start::<abi::ClientCreate>(),
+            options: values.as_ptr(),
+            option_count: values.len(),
+            key_value: [ptr::null_mut(); 4],
+            client: ptr::null_mut(),
+            key_value_try: [ptr::null_mut(); 2],
+        };
+        // SAFETY: the function takes these arguments. The names and values of options live until it returns.
+        let client = unsafe { table.call(FunctionIndex::ClientCreate, arguments) }?.client;
+        let queue = RefCell::new(Queue::new(STEPS_IN_FLIGHT));
+        let mut client = Self { table: table.clone(), client, devices: Vec::new(), queue };
+        // SAFETY: the function lists the devices of a client, and `client.client` is a client.
+        client.devices =
+            unsafe { client.table.parts(FunctionIndex::ClientAddressableDevices, client.client) }?;
+        Ok(client)
+    }
+
+    pub fn platform(&self) -> Result<[String; 2], Failure> {
+        // SAFETY: the functions return texts of a client, and `self.client` is a client.
+        unsafe {
+            Ok([
+                self.table.named(FunctionIndex::ClientPlatformName, self.client)?,
+                self.table.named(FunctionIndex::ClientPlatformVersion, self.client)?,
+            ])
+        }
+    }
+
+    /// The version of the plugin's interface.
+    pub fn version(&self) -> (i32, i32) {
+        self.table.version()
+    }
+
+    /// Sets the number of runs in flight, at least 1.
+    pub fn set_steps_in_flight(&self, steps: usize) {
+        self.queue.borrow_mut().set_limit(steps);
+    }
+
+    /// Waits until another run may start.
+    pub fn make_room(&self) {
+        self.queue.borrow_mut().make_room();
+    }
+
+    /// Takes note of the runs that have ended, without waiting.
+    pub fn collect(&self) {
+        self.queue.borrow_mut().collect();
+    }
+
+    /// Waits for the end of a run.
+    pub fn wait_for(&self, step: &Step) -> Result<(), StepFailure> {
+        self.queue.borrow_mut().wait_for(step);
+        step.failure().cloned().map_or(Ok(()), Err)
+    }
+
+    /// A text that changes with the plugin's file.
+    pub fn plugin_file(&self) -> &str {
+        &self.table.file
+    }
+
+    pub fn device_count(&self) -> usize {
+        self.devices.len()
+    }
+
+    /// The number, kind and description of a device.
+    pub fn device(&self, device: usize) -> Result<(i32, [String; 2]), Failure> {
+        let table = &self.table;
+        // SAFETY: the client is alive, and it owns the device and its description. The functions take these objects.
+        unsafe {
+            let description = table.make(FunctionIndex::DeviceGetDescription, self.devices[device])?;
+            let id = int(table.number(FunctionIndex::DeviceDescriptionId, description)?);
+            let kind = table.named(FunctionIndex::DeviceDescriptionKind, description)?;
+            Ok((id, [kind, table.named(FunctionIndex::DeviceDescriptionToString, description)?]))
+        }
+    }
+
+    pub fn memories(&self, device: usize) -> Result<Vec<Memory>, Failure> {
+        let table = &self.table;
+        // SAFETY: the client is alive, and it owns the device and its memories. The functions take these objects.
+        unsafe {
+            let memories = table.parts(FunctionIndex::DeviceAddressableMemories, self.devices[device])?;
+            let memories = memories.into_iter().map(|memory| {
+                let kind = table.named(FunctionIndex::MemoryKind, memory)?;
+                Ok(Memory { kind, description: table.named(FunctionIndex::MemoryToString, memory)? })
+            });
+            memories.collect()
+        }
+    }
+
+    pub fn memory_stats(&self, device: usize) -> Result<MemoryStats, Failure> {
+        let none = abi::Optional { number: 0, is_set: [0; 8] };
+        let device = self.devices[device];
+        let arguments =
+            abi::MemoryStats { start: start::<abi::MemoryStats>(), device, in_use: 0, more: [none; 10] };
+        // SAFETY: the function takes these arguments. The client is alive, and it owns the device.
+        let stats = unsafe { self.table.call(FunctionIndex::DeviceMemoryStats, arguments) }?;
+        let [peak, .., limit] = &stats.more[..=abi::LIMIT] else { unreachable!("four were taken of ten") };
+        let known = |optional: &abi::Optional| (optional.is_set[0] != 0).then_some(optional.number);
+        Ok(MemoryStats { in_use: stats.in_use, peak: known(peak), limit: known(limit) })
+    }
+
+    pub fn compile(self: &Rc<Self>, text: &str, options: &[u8]) -> Result<Executable, Failure> {
+        let program = Padded::new(abi::Program {
+            start: start::<abi::Program>(),
+            code: borrowed(text.as_bytes()),
+            format: borrowed(b"mlir"),
+        });
+        let arguments = abi::ClientCompile {
+            start: start::<abi::ClientCompile>(),
+            client: self.client,
+            program: &raw const program.arguments,
+            options: borrowed(options),
+            executable: ptr::null_mut(),
+        };
+        // SAFETY: the function takes these arguments. It only reads the text and the options, which live until it
+        // returns. Nothing else owns the executable.
+        unsafe {
+            let executable = self.table.call(FunctionIndex::ClientCompile, arguments)?.executable;
+            Executable::new(self, executable)
+        }
+    }
+
+    /// Loads a program that [`Executable::serialize`] wrote.
+    pub fn load(self: &Rc<Self>, bytes: &[u8]) -> Result<Executable, Failure> {
+        self.table.has(FunctionIndex::ExecutableDeserializeAndLoad)?;
+        let arguments = abi::Deserialize {
+            start: start::<abi::Deserialize>(),
+            client: self.client,
+            bytes: borrowed(bytes),
+            executable: ptr::null_mut(),
+            options: Text { bytes: ptr::null(), len: 0 },
+        };
+        // SAFETY: the function takes these arguments. It only reads the bytes, which live until it returns. Nothing
+        // else owns the executable.
+        unsafe {
+            let arguments = self.table.call(FunctionIndex::ExecutableDeserializeAndLoad, arguments)?;
+            Executable::new(self, arguments.executable)
+        }
+    }
+
+    /// Copies elements to a device. `bytes` must have the size that `extents` and the element type give.
+    pub fn buffer(
+        self: &Rc<Self>,
+        device: usize,
+        element: i32,
+        extents: &[i64],
+        bytes: &[u8],
+    ) -> Result<Buffer, Failure> {
+        let arguments = abi::BufferFromHost {
+            start: start::<abi::BufferFromHost>(),
+            client: self.client,
+            data: bytes.as_ptr().cast(),
+            element,
+            padding: 0,
+            dims: extents.as_ptr(),
+            rank: extents.len(),
+            byte_strides: ptr::null(),
+            byte_stride_count: 0,
+            semantics: abi::ONLY_DURING_CALL,
+            padding_of_semantics: 0,
+            device: self.devices[device],
+            memory: ptr::null_mut(),
+            layout: ptr::null_mut(),
+            done: ptr::null_mut(),
+            buffer: ptr::null_mut(),
+        };
+        // SAFETY: the function takes these arguments. It reads the bytes only until it returns, and the caller passes
+        // as many as it reads. The device belongs to the client. Nothing else owns the buffer and the event that it
+        // returns.
+        unsafe {
+            let arguments = self.table.call(FunctionIndex::ClientBufferFromHostBuffer, arguments)?;
+            let buffer = Buffer::new(self, arguments.buffer);
+            self.table.wait(arguments.done)?;
+            Ok(buffer)
+        }
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        self.queue.borrow_mut().wait_for_all();
+        // SAFETY: the client is destroyed once, after its executables and buffers, which keep it alive, and after the
+        // ends of all runs. A drop cannot return an error.
+        let _ = unsafe { self.table.tell(FunctionIndex::ClientDestroy, self.client) };
+    }
+}
+
+fn named_value(name: &str, value: &ClientOption) -> abi::NamedValue {
+    let mut bytes = [0; 8];
+    let (kind, value_size) = match value {
+        ClientOption::Text(text) => {
+            bytes = text.as_ptr().expose_provenance().to_ne_bytes();
+            (abi::STRING, text.len())
+        }
+        ClientOption::Int(number) => {
+            bytes = number.to_ne_bytes();
+            (abi::INT64, 1)
+        }
+        ClientOption::Float(number) => {
+            bytes[..4].copy_from_slice(&number.to_ne_bytes());
+            (abi::FLOAT, 1)
+        }
+        ClientOption::Bool(truth) => {
+            bytes[0] = u8::from(*truth);
+            (abi::BOOL, 1)
+        }
+    };
+    // An option is an item of an array, so it has the exact size of the header, without zeros after it.
+    let start = Start { struct_size: size_of::<abi::NamedValue>(), extension_start: ptr::null_mut() };
+    abi::NamedValue { start, name: borrowed(name.as_bytes()), kind, padding: 0, value: bytes, value_size }
+}
