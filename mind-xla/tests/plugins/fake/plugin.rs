@@ -15,17 +15,18 @@
 #[path = "../../../src/ffi/abi.rs"]
 #[allow(dead_code, reason = "the plugin answers a part of what there is to call")]
 mod abi;
+mod schedule;
 
 use std::collections::VecDeque;
 use std::ffi::c_int;
 use std::mem::size_of;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
-use std::sync::{Arc, Condvar, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::thread;
-use std::time::Duration;
 
 use abi::{Function, Head, Opaque, PLACES, FunctionIndex, Start, Text};
+use schedule::{Completion, Data, Entry, Work};
 
 #[unsafe(no_mangle)]
 #[used]
@@ -137,7 +138,7 @@ struct Client {
     version: Option<String>,
     puts: i64,
     devices: Vec<Opaque>,
-    schedule: VecDeque<String>,
+    schedule: VecDeque<Entry>,
     /// The end of the last execution.
     last: Arc<Completion>,
     running: Arc<AtomicI64>,
@@ -156,71 +157,10 @@ struct Buffer {
     is_gone: bool,
 }
 
-/// Elements, which are there once an execution has ended.
-struct Data {
-    bytes: Mutex<Vec<u8>>,
-    ready: Arc<Completion>,
-}
-
-impl Data {
-    fn new(bytes: Vec<u8>, ready: Arc<Completion>) -> Arc<Self> {
-        Arc::new(Self { bytes: Mutex::new(bytes), ready })
-    }
-}
-
 struct Event {
     completion: Arc<Completion>,
     /// The number of callbacks that were not called yet.
     waiting: Arc<AtomicI64>,
-}
-
-type Callback = Box<dyn FnOnce(Option<&'static str>) + Send>;
-
-/// The end of an operation, with its failure.
-#[derive(Default)]
-struct Completion {
-    ended: Mutex<Option<Option<&'static str>>>,
-    signal: Condvar,
-    callbacks: Mutex<Vec<Callback>>,
-}
-
-impl Completion {
-    fn done(failure: Option<&'static str>) -> Arc<Self> {
-        Arc::new(Self { ended: Mutex::new(Some(failure)), ..Self::default() })
-    }
-
-    fn is_done(&self) -> bool {
-        self.ended.lock().expect("no thread panics").is_some()
-    }
-
-    fn wait(&self) -> Option<&'static str> {
-        let mut ended = self.ended.lock().expect("no thread panics");
-        loop {
-            match *ended {
-                Some(failure) => return failure,
-                None => ended = self.signal.wait(ended).expect("no thread panics"),
-            }
-        }
-    }
-
-    fn end(&self, failure: Option<&'static str>) {
-        *self.ended.lock().expect("no thread panics") = Some(failure);
-        self.signal.notify_all();
-        let callbacks = std::mem::take(&mut *self.callbacks.lock().expect("no thread panics"));
-        callbacks.into_iter().for_each(|callback| callback(failure));
-    }
-
-    fn then(&self, callback: Callback) {
-        let mut callbacks = self.callbacks.lock().expect("no thread panics");
-        let ended = *self.ended.lock().expect("no thread panics");
-        match ended {
-            Some(failure) => {
-                drop(callbacks);
-                callback(failure);
-            }
-            None => callbacks.push(callback),
-        }
-    }
 }
 
 fn event(completion: Arc<Completion>) -> Opaque {
@@ -345,7 +285,7 @@ unsafe extern "C" fn client_create(given: Opaque) -> Opaque {
         }
     }
     let devices = (0..count).map(|id| Box::into_raw(Box::new(id as c_int)).cast()).collect();
-    let schedule = schedule.split(',').filter(|entry| !entry.is_empty()).map(str::to_owned).collect();
+    let schedule = schedule::entries(&schedule);
     let last = Completion::done(None);
     let client = Client { fail, version, puts: 0, devices, schedule, last, running: Arc::default() };
     arguments.client = made(client, &CLIENTS);
@@ -549,44 +489,6 @@ unsafe extern "C" fn buffer_from_host(given: Opaque) -> Opaque {
     null_mut()
 }
 
-/// Ends executions after their arguments and the executions before are there.
-struct Work {
-    before: Arc<Completion>,
-    delay: Duration,
-    /// The results: the data from which each is computed, and whether 1 is added.
-    results: Vec<(Arc<Data>, Arc<Data>, bool)>,
-    /// The ends of the devices with their failures, and the end of all.
-    ends: Vec<(Arc<Completion>, Option<&'static str>)>,
-    end: Arc<Completion>,
-    running: [Arc<AtomicI64>; 2],
-}
-
-impl Work {
-    fn run(self) {
-        self.before.wait();
-        thread::sleep(self.delay);
-        for (from, to, updates) in &self.results {
-            from.ready.wait();
-            let mut bytes = from.bytes.lock().expect("no thread panics").clone();
-            if *updates {
-                for number in bytes.chunks_exact_mut(4) {
-                    let value = f32::from_ne_bytes([number[0], number[1], number[2], number[3]]) + 1.0;
-                    number.copy_from_slice(&value.to_ne_bytes());
-                }
-            }
-            *to.bytes.lock().expect("no thread panics") = bytes;
-        }
-        RUNNING.fetch_sub(1, SeqCst);
-        for running in &self.running {
-            running.fetch_sub(1, SeqCst);
-        }
-        self.end.end(None);
-        for (end, failure) in &self.ends {
-            end.end(*failure);
-        }
-    }
-}
-
 unsafe extern "C" fn execute(given: Opaque) -> Opaque {
     let arguments = arguments!(given as abi::Execute);
     let executable = unsafe { &*arguments.executable.cast::<Executable>() };
@@ -595,15 +497,14 @@ unsafe extern "C" fn execute(given: Opaque) -> Opaque {
         return error(13, "the program cannot be started");
     }
     let client = unsafe { &mut *executable.client.cast::<Client>() };
-    let entry = client.schedule.pop_front().unwrap_or_else(|| "ok".into());
-    let (kind, delay) = entry.split_once(' ').unwrap_or((&entry, "0"));
-    if kind == "full" {
-        return error(8, "out of memory");
-    }
-    let delay = Duration::from_millis(delay.parse().expect("a schedule has numbers of milliseconds"));
+    let (delay, is_scheduled_to_fail) = match client.schedule.pop_front() {
+        Some(Entry::Full) => return error(8, "out of memory"),
+        Some(Entry::Ends { delay, fails }) => (delay, fails),
+        None => Default::default(),
+    };
     let count = arguments.device_count;
     let ends = (0..count).map(|device| {
-        let lost = fails("event") && device == 1 || kind == "fail" && device + 1 == count;
+        let lost = fails("event") && device == 1 || is_scheduled_to_fail && device + 1 == count;
         (Arc::new(Completion::default()), lost.then_some("the device is lost"))
     });
     let ends: Vec<_> = ends.collect();
@@ -640,7 +541,13 @@ unsafe extern "C" fn execute(given: Opaque) -> Opaque {
         running.fetch_add(1, SeqCst);
     }
     let is_ready = delay.is_zero() && before.is_done() && results.iter().all(|(from, ..)| from.ready.is_done());
-    let work = Work { before, delay, results, ends, end: client.last.clone(), running };
+    let uncount = Box::new(move || {
+        RUNNING.fetch_sub(1, SeqCst);
+        for running in &running {
+            running.fetch_sub(1, SeqCst);
+        }
+    });
+    let work = Work { before, delay, results, ends, end: client.last.clone(), uncount };
     if is_ready {
         work.run();
     } else {
