@@ -5,7 +5,7 @@ use std::fmt;
 use std::rc::Rc;
 
 use mind_core::stablehlo::{Described, ProgramArgument, ShardedType};
-use mind_rt::{Element, Elements, Parameters};
+use mind_rt::{Element, Elements, Parameter, Parameters};
 
 use crate::cache::{Cache, Cached, Key};
 use crate::client::if_implemented;
@@ -13,6 +13,7 @@ use crate::device::ProgramMemory;
 use crate::error::{Error, Failure};
 use crate::ffi::{self, Buffer, Step, StepFailure};
 use crate::layout::Layout;
+use crate::loader::{Batch, Loader};
 use crate::options::compile_options;
 use crate::parameters::OnDevices;
 use crate::program::Program;
@@ -94,23 +95,59 @@ impl Executable {
     /// # Errors
     /// Returns all faults if `parameters` do not fit the argument, or the error of the plugin.
     pub fn load(&self, argument: &str, parameters: &impl Parameters) -> Result<OnDevices, Error> {
-        let (mut names, mut placed, mut faults) = (Vec::new(), Vec::new(), Vec::new());
-        for part in parameters.parameters() {
-            let name = under(argument, &part.name);
-            match self.fitting(&name, &part.dims, part.elements) {
-                Ok(position) => placed.push((position, part.elements)),
-                Err(fault) => faults.push(fault),
-            }
-            names.push(part.name.into_owned());
-        }
-        let given: Vec<_> = names.iter().map(|name| under(argument, name)).collect();
-        let missing = self.positions.keys().filter(|name| is_within(name, argument) && !given.contains(name));
-        faults.extend(missing.map(|name| format!("`{name}` is not given")));
+        let (parts, mut faults) = (parameters.parameters(), Vec::new());
+        let positions = self.place(argument, &parts, &mut faults);
         if !faults.is_empty() {
             return Err(Error::Arguments(faults));
         }
-        let tensors = placed.into_iter().map(|(position, elements)| self.put(position, elements));
-        Ok(OnDevices { tensors: tensors.collect::<Result<_, _>>()?, names })
+        let tensors =
+            positions.into_iter().zip(&parts).map(|(position, part)| self.put(position, part.elements));
+        let tensors = tensors.collect::<Result<_, _>>()?;
+        Ok(OnDevices { tensors, names: parts.into_iter().map(|part| part.name.into_owned()).collect() })
+    }
+
+    /// Copies batches to the devices, each while the program runs on the one before. A batch has a value for each of
+    /// `arguments`. See [`Loader`] for an example.
+    pub fn loader<'a, I, const N: usize>(
+        &'a self,
+        arguments: [&'a str; N],
+        batches: I,
+    ) -> Loader<'a, I::IntoIter, N>
+    where
+        I: IntoIterator,
+        I::Item: Batch<N>,
+    {
+        Loader::new(self, arguments, batches.into_iter())
+    }
+
+    /// The positions of the parts of an argument. Adds the faults of parts that do not fit or are missing.
+    pub(crate) fn place(
+        &self,
+        argument: &str,
+        parts: &[Parameter<'_>],
+        faults: &mut Vec<String>,
+    ) -> Vec<usize> {
+        let (mut names, mut positions) = (Vec::new(), Vec::new());
+        for part in parts {
+            let name = under(argument, &part.name);
+            match self.fitting(&name, &part.dims, part.elements) {
+                Ok(position) => positions.push(position),
+                Err(fault) => faults.push(fault),
+            }
+            names.push(name);
+        }
+        let missing = self.positions.keys().filter(|name| is_within(name, argument) && !names.contains(name));
+        faults.extend(missing.map(|name| format!("`{name}` is not given")));
+        positions
+    }
+
+    /// The name of an argument, and how it is split over the devices.
+    pub(crate) fn argument(&self, position: usize) -> (&str, &Layout) {
+        (&self.described.arguments[position].name, &self.arguments[position])
+    }
+
+    pub(crate) const fn client(&self) -> &Rc<ffi::Client> {
+        &self.client
     }
 
     /// Makes a call, which takes its arguments by further methods.

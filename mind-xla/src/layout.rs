@@ -86,6 +86,18 @@ impl Layout {
         self.splits.iter().map(|split| device / split.stride % split.parts).collect()
     }
 
+    /// Appends the bytes of a device's part of a whole tensor.
+    pub fn gather(&self, device: usize, whole: &[u8], part: &mut Vec<u8>) {
+        for run in self.runs(device) {
+            part.extend_from_slice(&whole[run.start..run.start + run.len]);
+        }
+    }
+
+    /// The extents of a part, as the plugin takes them.
+    pub fn part_extents(&self) -> Vec<i64> {
+        self.counts().into_iter().map(|count| count as i64).collect()
+    }
+
     /// The contiguous runs of a device's part, in the order of the part.
     pub fn runs(&self, device: usize) -> Vec<Run> {
         let counts = self.counts();

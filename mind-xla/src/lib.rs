@@ -21,6 +21,7 @@
 //!   Tensors on devices keep their client alive.
 //! - **Steps in flight**: [`Call::start`] does not wait for the end of a program. Further calls take its results before
 //!   they are there. If the program fails, its results and the tensors that it updates tell the error.
+//! - **Data from the host**: a [`Loader`] copies the next batch while a program runs on the one before.
 //! - **Compiling once**: a [`Cache`] keeps compiled programs in a folder that belongs to the user alone.
 //! - **Splitting**: the program sets how its arguments are split over the devices. A result that updates an argument is
 //!   split like this argument. Every device has a full copy of each other result. Each part of a tensor is copied to
@@ -40,6 +41,7 @@ mod error;
 mod executable;
 mod ffi;
 mod layout;
+mod loader;
 mod options;
 mod parameters;
 mod plugin;
@@ -51,6 +53,7 @@ pub use client::Client;
 pub use device::{ClientOption, Device, Memory, MemoryStats, ProgramMemory};
 pub use error::{Error, VARIABLE};
 pub use executable::{Call, Executable};
+pub use loader::{Batch, Loader};
 pub use parameters::OnDevices;
 pub use plugin::Plugin;
 pub use program::Program;

@@ -74,19 +74,17 @@ impl DeviceTensor {
     ) -> Result<Self, Error> {
         let bytes = bytes_of(elements);
         assert_eq!(bytes.len(), layout.bytes(), "the caller compares the types");
-        let counts: Vec<i64> = layout.counts().into_iter().map(|count| count as i64).collect();
+        let extents = layout.part_extents();
         let mut part = Vec::new();
         let parts = (0..layout.devices()).map(|device| {
             let bytes = if layout.is_whole() {
                 bytes
             } else {
                 part.clear();
-                for run in layout.runs(device) {
-                    part.extend_from_slice(&bytes[run.start..run.start + run.len]);
-                }
+                layout.gather(device, bytes, &mut part);
                 &part
             };
-            client.buffer(device, layout.element(), &counts, bytes)
+            client.buffer(device, layout.element(), &extents, bytes)
         });
         let parts = parts.collect::<Result<_, _>>();
         let parts = parts.map_err(Failure::during(format!("copy `{name}` to the devices")))?;

@@ -61,6 +61,7 @@ pub enum FunctionIndex {
     BufferDestroy = 58,
     BufferIsDeleted = 68,
     BufferToHostBuffer = 70,
+    BufferReadyEvent = 72,
     ExecutableGetCompiledMemoryStats = 96,
 }
 
@@ -69,7 +70,7 @@ pub const PLACES: usize = 97;
 
 impl FunctionIndex {
     /// The functions that every plugin needs. The others are for programs in files, and for their memory.
-    pub const NEEDED: [Self; 30] = [
+    pub const NEEDED: [Self; 31] = [
         Self::ErrorDestroy,
         Self::ErrorMessage,
         Self::ErrorGetCode,
@@ -100,6 +101,7 @@ impl FunctionIndex {
         Self::BufferDestroy,
         Self::BufferIsDeleted,
         Self::BufferToHostBuffer,
+        Self::BufferReadyEvent,
     ];
 }
 
@@ -271,6 +273,9 @@ pub struct Deserialize {
 
 /// The function reads the data before it returns.
 pub const ONLY_DURING_CALL: c_int = 0;
+
+/// The plugin reads the data until the event `done` happens.
+pub const UNTIL_TRANSFER_COMPLETES: c_int = 1;
 
 /// The order of elements in memory, given by an order of dimensions.
 #[derive(Clone, Copy)]

@@ -1,6 +1,7 @@
 //! Clients of a plugin.
 
 use std::cell::RefCell;
+use std::ffi::c_int;
 use std::mem::size_of;
 use std::ptr;
 use std::rc::Rc;
@@ -11,6 +12,7 @@ use super::buffer::Buffer;
 use super::executable::Executable;
 use super::step::{Queue, Step, StepFailure};
 use super::table::{Padded, Table, borrowed, int, start};
+use super::transfer::Transfer;
 use crate::device::{ClientOption, Memory, MemoryStats};
 use crate::error::Failure;
 
@@ -175,6 +177,46 @@ impl Client {
         extents: &[i64],
         bytes: &[u8],
     ) -> Result<Buffer, Failure> {
+        // SAFETY: the plugin reads the bytes only until the call returns. The event is awaited once.
+        unsafe {
+            let (buffer, done) = self.put(device, element, extents, bytes, abi::ONLY_DURING_CALL)?;
+            self.table.wait(done)?;
+            Ok(buffer)
+        }
+    }
+
+    /// Starts to copy elements to a device. They are those that `bytes` borrows from the owner, and must have the size
+    /// that `extents` and the element type give. The copy keeps the owner alive.
+    pub fn transfer<T: ?Sized + 'static>(
+        self: &Rc<Self>,
+        device: usize,
+        element: i32,
+        extents: &[i64],
+        owner: &Rc<T>,
+        bytes: impl FnOnce(&T) -> &[u8],
+    ) -> Result<Transfer, Failure> {
+        // SAFETY: the owner lends the bytes, so it keeps them while nothing borrows it as mutable. The copy holds a
+        // pointer to it, so nothing can.
+        unsafe {
+            let until = abi::UNTIL_TRANSFER_COMPLETES;
+            let (buffer, done) = self.put(device, element, extents, bytes(owner), until)?;
+            Ok(Transfer::new(self, buffer, done, Box::new(owner.clone())))
+        }
+    }
+
+    /// Starts to copy elements to a device. Returns the buffer, and the event after which the bytes are no longer read.
+    ///
+    /// # Safety
+    /// `bytes` must have the size that `extents` and the element type give, and live as long as `semantics` needs. The
+    /// caller owns the event.
+    unsafe fn put(
+        self: &Rc<Self>,
+        device: usize,
+        element: i32,
+        extents: &[i64],
+        bytes: &[u8],
+        semantics: c_int,
+    ) -> Result<(Buffer, Opaque), Failure> {
         let arguments = abi::BufferFromHost {
             start: start::<abi::BufferFromHost>(),
             client: self.client,
@@ -185,7 +227,7 @@ impl Client {
             rank: extents.len(),
             byte_strides: ptr::null(),
             byte_stride_count: 0,
-            semantics: abi::ONLY_DURING_CALL,
+            semantics,
             padding_of_semantics: 0,
             device: self.devices[device],
             memory: ptr::null_mut(),
@@ -193,14 +235,11 @@ impl Client {
             done: ptr::null_mut(),
             buffer: ptr::null_mut(),
         };
-        // SAFETY: the function takes these arguments. It reads the bytes only until it returns, and the caller passes
-        // as many as it reads. The device belongs to the client. Nothing else owns the buffer and the event that it
-        // returns.
+        // SAFETY: the function takes these arguments. The caller promises that the bytes are there. The device belongs
+        // to the client. Nothing else owns the buffer that the function returns.
         unsafe {
             let arguments = self.table.call(FunctionIndex::ClientBufferFromHostBuffer, arguments)?;
-            let buffer = Buffer::new(self, arguments.buffer);
-            self.table.wait(arguments.done)?;
-            Ok(buffer)
+            Ok((Buffer::new(self, arguments.buffer), arguments.done))
         }
     }
 }

@@ -17,6 +17,7 @@ mod client;
 mod executable;
 mod step;
 mod table;
+mod transfer;
 
 pub use buffer::Buffer;
 pub use bytes::{Plain, bytes_of, bytes_of_mut};
@@ -24,3 +25,4 @@ pub use client::Client;
 pub use executable::Executable;
 pub use step::{Step, StepFailure};
 pub use table::Table;
+pub use transfer::Transfer;

@@ -8,6 +8,7 @@ mod errors;
 mod exact;
 mod example;
 mod fake;
+mod loader;
 mod real;
 mod special;
 mod steps;

@@ -200,6 +200,42 @@ fn started_steps_are_those_that_are_waited_for() {
     }
 }
 
+#[test]
+fn a_loader_copies_what_a_call_would() {
+    for devices in [1, 8] {
+        let Some(client) = client(devices) else { return };
+        let program = program(step::MIC, step::UPDATES).extent("N", 16);
+        let program = match devices {
+            1 => program,
+            _ => program.axis("d", 8).split("x", &["d", "_"]).split("y", &["d"]),
+        };
+        let (x, y, start) = sample();
+        let batches = (0..20).map(|turn| {
+            let x: Tensor![f32; ?, 6] = Tensor::from_fn_with((16, Const), |at| x[at] + turn as f32);
+            (x, y.clone())
+        });
+        let executable = client.compile(&program).expect("the program compiles");
+        let train = |is_loaded: bool| {
+            let mut net = executable.load("net", &start).expect("the network fits");
+            let mut losses = Vec::new();
+            if is_loaded {
+                for batch in executable.loader(["x", "y"], batches.clone()) {
+                    let [x, y] = batch.expect("it is copied");
+                    let call = executable.call().lend("x", &x).lend("y", &y).update("net", &mut net);
+                    losses.extend(call.number("rate", 0.3_f32).start().expect("the step starts"));
+                }
+            } else {
+                for (x, y) in batches.clone() {
+                    let call = executable.call().pass("x", &x).pass("y", &y).update("net", &mut net);
+                    losses.extend(call.number("rate", 0.3_f32).start().expect("the step starts"));
+                }
+            }
+            losses.iter().map(|loss| loss.number().expect("it is a number")).collect::<Vec<f32>>()
+        };
+        assert_eq!(train(true), train(false));
+    }
+}
+
 /// A program that updates a tensor does not change it for a program in flight that reads it.
 #[test]
 fn a_tensor_that_is_read_in_flight_can_be_updated() {

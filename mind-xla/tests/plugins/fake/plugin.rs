@@ -3,11 +3,14 @@
 //! - The n-th result of a program is the n-th argument, or the argument that it updates with 1 added to each `f32`.
 //! - The version of the platform lists how many objects of each kind are alive, how many executions have not ended, and
 //!   how often an object was destroyed while it was used.
-//! - The description of a device tells how many executions there were at most at a time.
+//! - The description of device 0 tells how many executions there were at most at a time, and that of device 1 is the log:
+//!   the starts and ends of executions and of copies that go on after their calls.
 //! - The option `fail` of a client names the operation that fails.
 //! - The option `schedule` has an entry per execution of the client, separated by commas: `ok`, `late MS` for one that
-//!   ends after so many milliseconds, `fail MS` for one that fails then, and `full` for one that finds no memory.
+//!   ends after so many milliseconds, `fail MS` for one that fails then, `until LINE` for one that ends after this line
+//!   of the log, and `full` for one that finds no memory.
 //!   Executions of a client run in order. The failure of one is not told of those that take its results.
+//! - The option `copies` has such an entry for each copy to a device that goes on after its call.
 //! - The option `version` of a client is the version of the platform.
 //! - [`VARIANT`] selects a variant of the plugin, most of which are faulty. The tests overwrite it in the compiled
 //!   file.
@@ -24,9 +27,10 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock};
 use std::thread;
+use std::time::Duration;
 
 use abi::{Function, Head, Opaque, PLACES, FunctionIndex, Start, Text};
-use schedule::{Completion, Data, Entry, Work};
+use schedule::{Completion, Copy, Data, Entry, Log, Wait, Work};
 
 #[unsafe(no_mangle)]
 #[used]
@@ -56,7 +60,7 @@ pub extern "C" fn GetPjrtApi() -> *const Table {
     }
     TABLE.get_or_init(|| {
         let mut functions: [Option<Function>; PLACES] = [None; PLACES];
-        let all: [(FunctionIndex, Function); 33] = [
+        let all: [(FunctionIndex, Function); 34] = [
             (FunctionIndex::ErrorDestroy, error_destroy),
             (FunctionIndex::ErrorMessage, error_message),
             (FunctionIndex::ErrorGetCode, error_code),
@@ -89,6 +93,7 @@ pub extern "C" fn GetPjrtApi() -> *const Table {
             (FunctionIndex::BufferDestroy, buffer_destroy),
             (FunctionIndex::BufferIsDeleted, buffer_is_deleted),
             (FunctionIndex::BufferToHostBuffer, buffer_to_host),
+            (FunctionIndex::BufferReadyEvent, buffer_ready),
             (FunctionIndex::ExecutableGetCompiledMemoryStats, program_memory),
         ];
         for (place, function) in all {
@@ -104,7 +109,7 @@ pub extern "C" fn GetPjrtApi() -> *const Table {
         let places = match variant() {
             b"small" => 20,
             // A plugin from before there were figures of programs' memory.
-            b"older" => 71,
+            b"older" => 73,
             _ => PLACES,
         };
         let head = Head {
@@ -127,6 +132,7 @@ static ERRORS: AtomicI64 = AtomicI64::new(0);
 static RUNNING: AtomicI64 = AtomicI64::new(0);
 static MOST: AtomicI64 = AtomicI64::new(0);
 static MISUSES: AtomicI64 = AtomicI64::new(0);
+static LOG: Log = Log::new();
 
 struct Error {
     code: c_int,
@@ -139,6 +145,9 @@ struct Client {
     puts: i64,
     devices: Vec<Opaque>,
     schedule: VecDeque<Entry>,
+    copies: VecDeque<Entry>,
+    /// The numbers of executions, and of copies that go on after their calls.
+    counts: [usize; 2],
     /// The end of the last execution.
     last: Arc<Completion>,
     running: Arc<AtomicI64>,
@@ -268,7 +277,8 @@ unsafe extern "C" fn event_on_ready(given: Opaque) -> Opaque {
 
 unsafe extern "C" fn client_create(given: Opaque) -> Opaque {
     let arguments = arguments!(given as abi::ClientCreate);
-    let (mut fail, mut schedule, mut version, mut count) = (String::new(), String::new(), None, 1);
+    let (mut fail, mut schedule, mut copies) = (String::new(), String::new(), String::new());
+    let (mut version, mut count) = (None, 1);
     for option in unsafe { std::slice::from_raw_parts(arguments.options, arguments.option_count) } {
         let name = unsafe { std::slice::from_raw_parts(option.name.bytes.cast::<u8>(), option.name.len) };
         let text = || {
@@ -279,15 +289,18 @@ unsafe extern "C" fn client_create(given: Opaque) -> Opaque {
         match (name, option.kind) {
             (b"fail", abi::STRING) => fail = text(),
             (b"schedule", abi::STRING) => schedule = text(),
+            (b"copies", abi::STRING) => copies = text(),
             (b"version", abi::STRING) => version = Some(text()),
             (b"cpu_device_count", abi::INT64) => count = i64::from_ne_bytes(option.value),
             _ => return error(3, "no such option"),
         }
     }
     let devices = (0..count).map(|id| Box::into_raw(Box::new(id as c_int)).cast()).collect();
-    let schedule = schedule::entries(&schedule);
+    let [schedule, copies] = [schedule, copies].map(|text| schedule::entries(&text));
     let last = Completion::done(None);
-    let client = Client { fail, version, puts: 0, devices, schedule, last, running: Arc::default() };
+    let counts = [0; 2];
+    let client =
+        Client { fail, version, puts: 0, devices, schedule, copies, counts, last, running: Arc::default() };
     arguments.client = made(client, &CLIENTS);
     null_mut()
 }
@@ -348,8 +361,12 @@ unsafe extern "C" fn device_kind(given: Opaque) -> Opaque {
 }
 
 unsafe extern "C" fn device_text(given: Opaque) -> Opaque {
-    let said = format!("at most {} at a time", MOST.load(SeqCst));
-    arguments!(given as abi::Named).text = text(said.leak());
+    let arguments = arguments!(given as abi::Named);
+    let said = match unsafe { *arguments.object.cast::<c_int>() } {
+        0 => format!("at most {} at a time", MOST.load(SeqCst)),
+        _ => LOG.text(),
+    };
+    arguments.text = text(said.leak());
     null_mut()
 }
 
@@ -482,6 +499,26 @@ unsafe extern "C" fn buffer_from_host(given: Opaque) -> Opaque {
         _ => 8,
     };
     let size = dims.iter().product::<i64>() as usize * item;
+    if arguments.semantics == abi::UNTIL_TRANSFER_COMPLETES {
+        let (after, fails) = match client.copies.pop_front() {
+            Some(Entry::Full) => return error(8, "out of memory"),
+            Some(Entry::Ends { after, fails }) => (after, fails),
+            None => (Wait::For(Duration::ZERO), false),
+        };
+        client.counts[1] += 1;
+        let name = format!("copy {}", client.counts[1]);
+        LOG.write(format!("{name} starts"));
+        let data = Data::new(vec![0; size], Arc::default());
+        let done = Arc::new(Completion::default());
+        arguments.buffer =
+            made(Buffer { client: arguments.client, data: data.clone(), is_gone: false }, &BUFFERS);
+        arguments.done = event(done.clone());
+        let (from, failure) =
+            ((arguments.data.expose_provenance(), size), fails.then_some("the bus is broken"));
+        let copy = Copy { name, log: &LOG, after, from, to: data, done, failure };
+        thread::spawn(move || unsafe { copy.run() });
+        return null_mut();
+    }
     let bytes = unsafe { std::slice::from_raw_parts(arguments.data.cast::<u8>(), size) }.to_vec();
     let data = Data::new(bytes, Completion::done(None));
     arguments.buffer = made(Buffer { client: arguments.client, data, is_gone: false }, &BUFFERS);
@@ -497,10 +534,10 @@ unsafe extern "C" fn execute(given: Opaque) -> Opaque {
         return error(13, "the program cannot be started");
     }
     let client = unsafe { &mut *executable.client.cast::<Client>() };
-    let (delay, is_scheduled_to_fail) = match client.schedule.pop_front() {
+    let (after, is_scheduled_to_fail) = match client.schedule.pop_front() {
         Some(Entry::Full) => return error(8, "out of memory"),
-        Some(Entry::Ends { delay, fails }) => (delay, fails),
-        None => Default::default(),
+        Some(Entry::Ends { after, fails }) => (after, fails),
+        None => (Wait::For(Duration::ZERO), false),
     };
     let count = arguments.device_count;
     let ends = (0..count).map(|device| {
@@ -508,10 +545,11 @@ unsafe extern "C" fn execute(given: Opaque) -> Opaque {
         (Arc::new(Completion::default()), lost.then_some("the device is lost"))
     });
     let ends: Vec<_> = ends.collect();
-    let mut results = Vec::new();
+    let (mut all_arguments, mut results) = (Vec::new(), Vec::new());
     for (device, (end, _)) in ends.iter().enumerate() {
         let list =
             unsafe { std::slice::from_raw_parts(*arguments.arguments.add(device), arguments.argument_count) };
+        all_arguments.extend(list.iter().map(|argument| unsafe { (*argument.cast::<Buffer>()).data.clone() }));
         for (result, (argument, updates)) in executable.results.iter().enumerate() {
             let argument = unsafe { &mut *list[*argument].cast::<Buffer>() };
             if argument.is_gone {
@@ -540,14 +578,19 @@ unsafe extern "C" fn execute(given: Opaque) -> Opaque {
     for running in &running {
         running.fetch_add(1, SeqCst);
     }
-    let is_ready = delay.is_zero() && before.is_done() && results.iter().all(|(from, ..)| from.ready.is_done());
+    let is_ready = matches!(after, Wait::For(Duration::ZERO))
+        && before.is_done()
+        && all_arguments.iter().all(|argument| argument.ready.is_done());
     let uncount = Box::new(move || {
         RUNNING.fetch_sub(1, SeqCst);
         for running in &running {
             running.fetch_sub(1, SeqCst);
         }
     });
-    let work = Work { before, delay, results, ends, end: client.last.clone(), uncount };
+    client.counts[0] += 1;
+    let name = format!("run {}", client.counts[0]);
+    let (log, arguments, end) = (&LOG, all_arguments, client.last.clone());
+    let work = Work { name, log, before, after, arguments, results, ends, end, uncount };
     if is_ready {
         work.run();
     } else {
@@ -563,6 +606,12 @@ unsafe extern "C" fn buffer_destroy(given: Opaque) -> Opaque {
 unsafe extern "C" fn buffer_is_deleted(given: Opaque) -> Opaque {
     let arguments = arguments!(given as abi::Numbered);
     arguments.number[0] = u8::from(unsafe { (*arguments.object.cast::<Buffer>()).is_gone });
+    null_mut()
+}
+
+unsafe extern "C" fn buffer_ready(given: Opaque) -> Opaque {
+    let arguments = arguments!(given as abi::Object);
+    arguments.made = event(unsafe { &*arguments.object.cast::<Buffer>() }.data.ready.clone());
     null_mut()
 }
 

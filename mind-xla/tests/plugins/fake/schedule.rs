@@ -5,28 +5,109 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// What happens to an execution.
+/// What happens to an execution or a copy.
 pub enum Entry {
     /// It finds no memory.
     Full,
-    /// It ends after the delay, and fails then or not.
-    Ends { delay: Duration, fails: bool },
+    /// It ends after the wait, and fails then or not.
+    Ends { after: Wait, fails: bool },
 }
 
-/// The entries of executions, in order.
+/// What an operation waits for before it ends.
+#[derive(Clone)]
+pub enum Wait {
+    For(Duration),
+    /// The line that [`Log`] writes when another operation starts or ends.
+    Until(String),
+}
+
+/// The entries of operations, in order.
 pub fn entries(text: &str) -> VecDeque<Entry> {
     let entries = text.split(',').filter(|entry| !entry.is_empty()).map(|entry| {
-        let (kind, delay) = entry.split_once(' ').unwrap_or((entry, "0"));
-        let delay = Duration::from_millis(delay.parse().expect("a schedule has numbers of milliseconds"));
-        if kind == "full" { Entry::Full } else { Entry::Ends { delay, fails: kind == "fail" } }
+        let (kind, rest) = entry.split_once(' ').unwrap_or((entry, "0"));
+        let after = match kind {
+            "until" => Wait::Until(rest.to_owned()),
+            _ => Wait::For(Duration::from_millis(rest.parse().expect("a schedule has milliseconds"))),
+        };
+        if kind == "full" { Entry::Full } else { Entry::Ends { after, fails: kind == "fail" } }
     });
     entries.collect()
 }
 
+/// The starts and ends of executions and copies, in order, as in `copy 1 starts`.
+pub struct Log {
+    lines: Mutex<Vec<String>>,
+    changed: Condvar,
+}
+
+impl Log {
+    pub const fn new() -> Self {
+        Self { lines: Mutex::new(Vec::new()), changed: Condvar::new() }
+    }
+
+    pub fn write(&self, line: String) {
+        self.lines.lock().expect("no thread panics").push(line);
+        self.changed.notify_all();
+    }
+
+    pub fn text(&self) -> String {
+        self.lines.lock().expect("no thread panics").join(", ")
+    }
+
+    /// Waits, and returns a failure if there is nothing to wait for.
+    fn wait(&self, wait: &Wait) -> Option<&'static str> {
+        match wait {
+            Wait::For(delay) => {
+                thread::sleep(*delay);
+                None
+            }
+            Wait::Until(line) => {
+                let lines = self.lines.lock().expect("no thread panics");
+                let limit = Duration::from_secs(20);
+                let missing = |lines: &mut Vec<String>| !lines.contains(line);
+                let (lines, waited) =
+                    self.changed.wait_timeout_while(lines, limit, missing).expect("no thread panics");
+                drop(lines);
+                waited.timed_out().then_some("the device waited in vain")
+            }
+        }
+    }
+}
+
+/// A copy to a device.
+pub struct Copy {
+    pub name: String,
+    pub log: &'static Log,
+    pub after: Wait,
+    /// The address and the number of the bytes in host memory.
+    pub from: (usize, usize),
+    pub to: Arc<Data>,
+    /// The end of reading.
+    pub done: Arc<Completion>,
+    pub failure: Option<&'static str>,
+}
+
+impl Copy {
+    /// # Safety
+    /// The bytes must be readable until the end of reading.
+    pub unsafe fn run(self) {
+        let failure = self.log.wait(&self.after).or(self.failure);
+        let from = std::ptr::with_exposed_provenance::<u8>(self.from.0);
+        let bytes = unsafe { std::slice::from_raw_parts(from, self.from.1) }.to_vec();
+        *self.to.bytes.lock().expect("no thread panics") = bytes;
+        self.log.write(format!("{} ends", self.name));
+        self.done.end(None);
+        self.to.ready.end(failure);
+    }
+}
+
 /// Ends executions after their arguments and the executions before are there.
 pub struct Work {
+    pub name: String,
+    pub log: &'static Log,
     pub before: Arc<Completion>,
-    pub delay: Duration,
+    pub after: Wait,
+    pub arguments: Vec<Arc<Data>>,
     /// The results: the data from which each is computed, and whether 1 is added.
     pub results: Vec<(Arc<Data>, Arc<Data>, bool)>,
     /// The ends of the devices with their failures, and the end of all.
@@ -39,9 +120,12 @@ pub struct Work {
 impl Work {
     pub fn run(self) {
         self.before.wait();
-        thread::sleep(self.delay);
+        for argument in &self.arguments {
+            argument.ready.wait();
+        }
+        self.log.write(format!("{} starts", self.name));
+        let failure = self.log.wait(&self.after);
         for (from, to, updates) in &self.results {
-            from.ready.wait();
             let mut bytes = from.bytes.lock().expect("no thread panics").clone();
             if *updates {
                 for number in bytes.chunks_exact_mut(4) {
@@ -51,10 +135,11 @@ impl Work {
             }
             *to.bytes.lock().expect("no thread panics") = bytes;
         }
+        self.log.write(format!("{} ends", self.name));
         (self.uncount)();
         self.end.end(None);
-        for (end, failure) in &self.ends {
-            end.end(*failure);
+        for (end, device_failure) in &self.ends {
+            end.end(failure.or(*device_failure));
         }
     }
 }
