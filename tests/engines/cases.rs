@@ -1,5 +1,6 @@
-//! Writes the files that `run` and `loops` in this folder give to other engines. `NAME.mlir` is a module as StableHLO.
-//! `NAME.values` holds its inputs, the interpreter's results, and the accepted errors.
+//! Writes the files that `run` and `loops` in this folder give to other engines. `NAME.mlir` is a module as StableHLO, and
+//! `NAME.mic` the module, which the example `run_cases` of mind-xla runs on a plugin. `NAME.values` holds its inputs, the
+//! interpreter's results, and the accepted errors.
 //!
 //! `cargo run -p mind-tests --example engine_cases -- FOLDER COUNT` writes every module of `tests/files`, every
 //! elementwise function and COUNT random modules, each with its gradient by all floating-point inputs.
@@ -246,6 +247,7 @@ impl Writer {
             return Err(format!("two cases are called {name}").into());
         }
         fs::write(path, text)?;
+        fs::write(self.folder.join(format!("{name}.mic")), mic::print(module))?;
         fs::write(self.folder.join(format!("{name}.values")), values)?;
         self.written += 1;
         Ok(())
