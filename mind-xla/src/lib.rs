@@ -22,6 +22,7 @@
 //! - **Steps in flight**: [`Call::start`] does not wait for the end of a program. Further calls take its results before
 //!   they are there. If the program fails, its results and the tensors that it updates tell the error.
 //! - **Data from the host**: a [`Loader`] copies the next batch while a program runs on the one before.
+//! - **Traces**: [`Plugin::trace`] records what the devices do, if the plugin has a profiler.
 //! - **Compiling once**: a [`Cache`] keeps compiled programs in a folder that belongs to the user alone.
 //! - **Splitting**: the program sets how its arguments are split over the devices. A result that updates an argument is
 //!   split like this argument. Every device has a full copy of each other result. Each part of a tensor is copied to
@@ -47,6 +48,7 @@ mod parameters;
 mod plugin;
 mod program;
 mod tensor;
+mod trace;
 
 pub use cache::{Cache, Cached};
 pub use client::Client;
@@ -58,5 +60,6 @@ pub use parameters::OnDevices;
 pub use plugin::Plugin;
 pub use program::Program;
 pub use tensor::{DeviceTensor, Values};
+pub use trace::Trace;
 
 pub use mind_core::stablehlo::{Compute, Precision, ProgramArgument, ShardedType};

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use crate::client::Client;
 use crate::device::ClientOption;
-use crate::error::{Error, VARIABLE};
-use crate::ffi::Table;
+use crate::error::{Error, Failure, VARIABLE};
+use crate::ffi::{self, Table};
+use crate::trace::Trace;
 
 /// A PJRT plugin: a library that runs programs on one kind of devices.
 ///
@@ -47,5 +48,22 @@ impl Plugin {
     /// If the plugin reports an error.
     pub fn client(&self, options: &[(&str, ClientOption)]) -> Result<Client, Error> {
         Client::new(&self.0, options)
+    }
+    /// Starts a trace of what the devices of the plugin do. A plugin traces once at a time.
+    ///
+    /// ```no_run
+    /// # fn example(plugin: &mind_xla::Plugin) -> Result<(), Box<dyn std::error::Error>> {
+    /// let trace = plugin.trace()?;
+    /// // Run programs here, and wait for their ends.
+    /// std::fs::create_dir_all("log/plugins/profile/first")?;
+    /// std::fs::write("log/plugins/profile/first/host.xplane.pb", trace.stop()?)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If the plugin has no profiler, such as the plugin for CPUs, or reports an error.
+    pub fn trace(&self) -> Result<Trace, Error> {
+        ffi::Trace::start(&self.0).map(Trace).map_err(Failure::during("start a trace"))
     }
 }

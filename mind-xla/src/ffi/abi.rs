@@ -105,6 +105,78 @@ impl FunctionIndex {
     ];
 }
 
+/// The start of an extension of the interface. Extensions form a list.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Extension {
+    pub struct_size: usize,
+    pub kind: c_int,
+    pub padding: c_int,
+    pub next: *const Self,
+}
+
+/// The kind of the extension [`ProfilerExtension`].
+pub const PROFILER: c_int = 1;
+
+/// The extension with the functions of `profiler_c_api.h`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct ProfilerExtension {
+    pub extension: Extension,
+    pub table: *const ProfilerTable,
+}
+
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct ProfilerTable {
+    pub struct_size: usize,
+    pub private: Opaque,
+    pub functions: ProfilerFunctions,
+}
+
+/// The functions of a profiler, in the order of the header. The first two return nothing.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct ProfilerFunctions {
+    pub error_destroy: unsafe extern "C" fn(Opaque),
+    pub error_message: unsafe extern "C" fn(Opaque),
+    pub error_code: Function,
+    pub create: Function,
+    pub destroy: Function,
+    pub start: Function,
+    pub stop: Function,
+    pub collect: Function,
+}
+
+/// Arguments of the functions of a profiler that take an error. The message is an output, or the code in its first
+/// bytes.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct ProfilerError {
+    pub struct_size: usize,
+    pub private: Opaque,
+    pub error: Opaque,
+    pub message: Text,
+}
+
+/// Arguments of the function that makes a profiler. The options are an encoded message `ProfileOptions`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct ProfilerCreate {
+    pub struct_size: usize,
+    pub options: Text,
+    pub profiler: Opaque,
+}
+
+/// Arguments of the other functions of a profiler. The function that collects data returns it.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct ProfilerCall {
+    pub struct_size: usize,
+    pub profiler: Opaque,
+    pub data: Text,
+}
+
 /// The first fields of the arguments of every function.
 #[derive(Clone, Copy)]
 #[repr(C)]
@@ -379,6 +451,11 @@ mod tests {
     #[test]
     fn structures_are_as_large_as_in_the_header() {
         assert_eq!(size_of::<Head>(), 40);
+        assert_eq!(size_of::<ProfilerExtension>(), 32);
+        assert_eq!(size_of::<ProfilerTable>(), 80);
+        assert_eq!(size_of::<ProfilerError>(), 40);
+        assert_eq!(size_of::<ProfilerCreate>(), 32);
+        assert_eq!(size_of::<ProfilerCall>(), 32);
         assert_eq!(size_of::<OnReady>(), 40);
         assert_eq!(size_of::<NamedValue>(), 56);
         assert_eq!(size_of::<ClientCreate>(), 88);

@@ -17,6 +17,7 @@ mod client;
 mod executable;
 mod step;
 mod table;
+mod trace;
 mod transfer;
 
 pub use buffer::Buffer;
@@ -25,4 +26,5 @@ pub use client::Client;
 pub use executable::Executable;
 pub use step::{Step, StepFailure};
 pub use table::Table;
+pub use trace::Trace;
 pub use transfer::Transfer;

@@ -8,12 +8,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use libloading::Library;
 
-use super::abi::{self, Function, FunctionIndex, MAJOR, Opaque, PLACES, Start, Text};
+use super::abi::{self, Function, FunctionIndex, MAJOR, Opaque, PLACES, ProfilerFunctions, Start, Text};
 use crate::error::{Error, Failure, UNIMPLEMENTED};
 
 /// The functions of a plugin.
 pub struct Table {
     functions: [Option<Function>; PLACES],
+    /// The functions of the plugin's profiler, if it has one.
+    pub(super) profiler: Option<ProfilerFunctions>,
     version: (c_int, c_int),
     /// The size and the time of the plugin's file, as text. Empty if the system found the file in another folder.
     pub(super) file: String,
@@ -58,7 +60,9 @@ impl Table {
         {
             return Err(Error::Lacks { path: named(), version, function: format!("{place:?}") });
         }
-        let table = Arc::new(Self { functions, version, file: described(path) });
+        // SAFETY: the head has the list of extensions in every version.
+        let profiler = unsafe { profiler((*head).extension_start) };
+        let table = Arc::new(Self { functions, profiler, version, file: described(path) });
         let mut initialised = INITIALISED.lock().unwrap_or_else(PoisonError::into_inner);
         if !initialised.contains(&head.addr()) {
             // SAFETY: the function takes arguments of this type.
@@ -199,6 +203,27 @@ impl Table {
     }
 }
 
+/// The functions of the profiler in a list of extensions.
+///
+/// # Safety
+/// The list must be that of a plugin, which is valid until the process ends.
+unsafe fn profiler(list: Opaque) -> Option<ProfilerFunctions> {
+    let mut extension = list.cast::<abi::Extension>().cast_const();
+    // SAFETY: each item starts with these fields, and the item of this kind has a table. The table is null, or has these
+    // functions if it is large enough.
+    unsafe {
+        while !extension.is_null() && (*extension).kind != abi::PROFILER {
+            extension = (*extension).next;
+        }
+        if extension.is_null() || (*extension).struct_size < size_of::<abi::ProfilerExtension>() {
+            return None;
+        }
+        let table = (*extension.cast::<abi::ProfilerExtension>()).table;
+        let has_all = !table.is_null() && (*table).struct_size >= size_of::<abi::ProfilerTable>();
+        has_all.then(|| (*table).functions)
+    }
+}
+
 /// The number of words after the known arguments. Newer plugins have more arguments, and take 0 for an argument that is
 /// not given.
 const TAIL: usize = 16;
@@ -229,7 +254,7 @@ pub(super) fn borrowed(bytes: &[u8]) -> Text {
 ///
 /// # Safety
 /// The text must have `len` readable bytes.
-unsafe fn copied(text: Text) -> String {
+pub(super) unsafe fn copied(text: Text) -> String {
     // SAFETY: the caller promises it.
     String::from_utf8_lossy(&unsafe { copied_bytes(text) }).into_owned()
 }

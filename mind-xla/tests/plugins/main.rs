@@ -12,3 +12,4 @@ mod loader;
 mod real;
 mod special;
 mod steps;
+mod trace;

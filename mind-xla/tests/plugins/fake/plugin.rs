@@ -12,6 +12,7 @@
 //!   Executions of a client run in order. The failure of one is not told of those that take its results.
 //! - The option `copies` has such an entry for each copy to a device that goes on after its call.
 //! - The option `version` of a client is the version of the platform.
+//! - The variant `traces` has a profiler, whose data is the log. That of the variant `busy` cannot be made.
 //! - [`VARIANT`] selects a variant of the plugin, most of which are faulty. The tests overwrite it in the compiled
 //!   file.
 
@@ -114,7 +115,10 @@ pub extern "C" fn GetPjrtApi() -> *const Table {
         };
         let head = Head {
             struct_size: size_of::<Head>() + places * size_of::<Function>(),
-            extension_start: null_mut(),
+            extension_start: match variant() {
+                b"traces" | b"busy" => (&raw const STREAM.0).cast_mut().cast(),
+                _ => null_mut(),
+            },
             version_size: 24,
             version_extension_start: null_mut(),
             major: c_int::from(variant() == b"major"),
@@ -122,6 +126,110 @@ pub extern "C" fn GetPjrtApi() -> *const Table {
         };
         Table { head, functions }
     })
+}
+
+/// An extension that does not differ among plugins.
+struct Fixed<T>(T);
+
+unsafe impl<T> Sync for Fixed<T> {}
+
+/// An extension that mind-xla does not know, before the one with the profiler.
+static STREAM: Fixed<abi::Extension> = Fixed(abi::Extension {
+    struct_size: size_of::<abi::Extension>(),
+    kind: 3,
+    padding: 0,
+    next: (&raw const PROFILER.0).cast(),
+});
+
+static PROFILER: Fixed<abi::ProfilerExtension> = Fixed(abi::ProfilerExtension {
+    extension: abi::Extension {
+        struct_size: size_of::<abi::ProfilerExtension>(),
+        kind: abi::PROFILER,
+        padding: 0,
+        next: std::ptr::null(),
+    },
+    table: &raw const PROFILER_TABLE.0,
+});
+
+static PROFILER_TABLE: Fixed<abi::ProfilerTable> = Fixed(abi::ProfilerTable {
+    struct_size: size_of::<abi::ProfilerTable>(),
+    private: null_mut(),
+    functions: abi::ProfilerFunctions {
+        error_destroy: profiler_error_destroy,
+        error_message: profiler_error_message,
+        error_code: profiler_error_code,
+        create: profiler_create,
+        destroy: profiler_destroy,
+        start: profiler_start,
+        stop: profiler_stop,
+        collect: profiler_collect,
+    },
+});
+
+/// A profiler. It counts as an event.
+struct Profiler {
+    is_running: bool,
+    data: Vec<u8>,
+}
+
+unsafe extern "C" fn profiler_error_destroy(given: Opaque) {
+    unsafe { destroyed::<Error>((*given.cast::<abi::ProfilerError>()).error, &ERRORS) };
+}
+
+unsafe extern "C" fn profiler_error_message(given: Opaque) {
+    let arguments = unsafe { &mut *given.cast::<abi::ProfilerError>() };
+    arguments.message = text(unsafe { &(*arguments.error.cast::<Error>()).text });
+}
+
+unsafe extern "C" fn profiler_error_code(given: Opaque) -> Opaque {
+    let arguments = unsafe { &mut *given.cast::<abi::ProfilerError>() };
+    let code = unsafe { (*arguments.error.cast::<Error>()).code };
+    unsafe { (&raw mut arguments.message).cast::<c_int>().write(code) };
+    null_mut()
+}
+
+unsafe extern "C" fn profiler_create(given: Opaque) -> Opaque {
+    let arguments = unsafe { &mut *given.cast::<abi::ProfilerCreate>() };
+    let options = unsafe { std::slice::from_raw_parts(arguments.options.bytes.cast::<u8>(), arguments.options.len) };
+    if variant() == b"busy" {
+        return error(9, "another profiler runs");
+    }
+    arguments.profiler = made(Profiler { is_running: false, data: options.to_vec() }, &EVENTS);
+    null_mut()
+}
+
+unsafe fn profiler<'a>(given: Opaque) -> (&'a mut abi::ProfilerCall, &'a mut Profiler) {
+    let arguments = unsafe { &mut *given.cast::<abi::ProfilerCall>() };
+    let profiler = unsafe { &mut *arguments.profiler.cast::<Profiler>() };
+    (arguments, profiler)
+}
+
+unsafe extern "C" fn profiler_destroy(given: Opaque) -> Opaque {
+    let (arguments, profiler) = unsafe { profiler(given) };
+    misused_if(profiler.is_running);
+    unsafe { destroyed::<Profiler>(arguments.profiler, &EVENTS) }
+}
+
+unsafe extern "C" fn profiler_start(given: Opaque) -> Opaque {
+    unsafe { profiler(given) }.1.is_running = true;
+    null_mut()
+}
+
+unsafe extern "C" fn profiler_stop(given: Opaque) -> Opaque {
+    let (_, profiler) = unsafe { profiler(given) };
+    misused_if(!profiler.is_running);
+    profiler.is_running = false;
+    null_mut()
+}
+
+/// The data has the log, and counts a zero byte after it, as real plugins do.
+unsafe extern "C" fn profiler_collect(given: Opaque) -> Opaque {
+    let (arguments, profiler) = unsafe { profiler(given) };
+    misused_if(profiler.is_running);
+    let log = LOG.text();
+    profiler.data = [&[0x0a, log.len() as u8][..], log.as_bytes(), &[0]].concat();
+    arguments.data = Text { bytes: profiler.data.as_ptr().cast(), len: profiler.data.len() };
+    null_mut()
 }
 
 static CLIENTS: AtomicI64 = AtomicI64::new(0);
