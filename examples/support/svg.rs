@@ -43,6 +43,12 @@ impl Drawing {
         ));
     }
 
+    /// Fills the area inside of straight lines between consecutive points.
+    pub fn area(&mut self, points: impl IntoIterator<Item = [f64; 2]>, colour: &str) {
+        let points: Vec<_> = points.into_iter().map(|[x, y]| format!("{x:.1},{y:.1}")).collect();
+        self.add(&format!(r#"<polygon points="{}" fill="{colour}"/>"#, points.join(" ")));
+    }
+
     /// Fills a rectangle.
     pub fn rectangle(&mut self, [left, top]: [f64; 2], width: f64, height: f64, colour: &str) {
         self.add(&format!(
@@ -134,6 +140,12 @@ impl Chart {
         colour: &str,
     ) {
         drawing.curve(points.into_iter().map(|point| self.at(point)), thickness, colour);
+    }
+
+    /// Fills the area between two curves.
+    pub fn area(&self, drawing: &mut Drawing, below: Vec<[f64; 2]>, above: Vec<[f64; 2]>, colour: &str) {
+        let around = below.into_iter().chain(above.into_iter().rev());
+        drawing.area(around.map(|point| self.at(point)), colour);
     }
 }
 
