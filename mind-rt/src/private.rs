@@ -16,7 +16,6 @@ pub use crate::kernels::conv::{
     conv2d_grad_input, conv2d_grad_input_scratch, conv2d_grad_input_with, conv2d_scratch, conv2d_with,
 };
 pub use crate::kernels::copy::{copy_strided, fill, padded, slice_grad};
-pub use crate::kernels::decompositions::{Decompose, eigh, qr, svd};
 pub use crate::kernels::draws::Draws;
 pub use crate::kernels::epilogue::{Block, Destination, Epilogue, Finish, Finished, Stored, one_by_one};
 pub use crate::kernels::gather::{

@@ -12,10 +12,7 @@ use super::{
     number::Number,
 };
 use crate::{
-    kernels::{
-        limit::limit,
-        math::{MultiplyAdd, Separate},
-    },
+    kernels::{limit::limit, math::MultiplyAdd},
     parallel::{self, Split},
     simd::{Kernel, dispatch},
 };
@@ -255,11 +252,6 @@ impl<T: Number, B: Block<T, N, S, M, K>, const N: usize, const S: usize, const M
     Kernel for BlockKernel<'_, T, B, N, S, M, K>
 {
     type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        self.run_by::<Separate>();
-    }
 
     #[inline(always)]
     fn run_by<A: MultiplyAdd>(self) {

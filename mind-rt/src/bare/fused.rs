@@ -8,10 +8,7 @@ use mind_shape::Type;
 
 use super::{Argument, count, extent, number::Datum};
 use crate::{
-    kernels::{
-        limit::limit,
-        math::{MultiplyAdd, Separate},
-    },
+    kernels::{limit::limit, math::MultiplyAdd},
     parallel::{self, Split},
     shape::MAX_RANK,
     simd::{Kernel, dispatch},
@@ -77,11 +74,6 @@ impl<T: Datum, R: Row<T, N, M, K, L>, const N: usize, const M: usize, const K: u
     for RowKernel<'_, T, R, N, M, K, L>
 {
     type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        self.run_by::<Separate>();
-    }
 
     #[inline(always)]
     fn run_by<A: MultiplyAdd>(self) {

@@ -6,8 +6,7 @@ use super::{Argument, extent, number::Number};
 use crate::{
     error::Error,
     kernels::{
-        decompositions::Decompose,
-        linalg::{self, Solve},
+        linalg::{self, LinearAlgebra},
         refused,
     },
     refusal,
@@ -35,9 +34,9 @@ pub fn lu<T: Number>(a: Argument<'_, T>, out: &mut [T]) {
 /// Orthogonal and triangular factors of matrices with as many rows as columns, or more.
 pub fn qr<T: Number>(a: Argument<'_, T>, out: &mut [T]) {
     let extents @ [rows, columns] = matrix(a);
-    decomposed(a, (rows + columns) * columns, out, |count, a, out| {
+    decomposed(a, (rows + columns) * columns, out, |a, out| {
         match_dtype!(T::DTYPE, R {
-            floats => R::qr(count, extents, T::cast(a), T::cast_mut(out)),
+            floats => R::qr(extents, T::cast(a), T::cast_mut(out)),
             others => refused(),
         })
     });
@@ -46,9 +45,9 @@ pub fn qr<T: Number>(a: Argument<'_, T>, out: &mut [T]) {
 /// Eigenvalues and eigenvectors of symmetric matrices.
 pub fn eigh<T: Number>(a: Argument<'_, T>, out: &mut [T]) {
     let [_, n] = matrix(a);
-    decomposed(a, (n + 1) * n, out, |count, a, out| {
+    decomposed(a, (n + 1) * n, out, |a, out| {
         match_dtype!(T::DTYPE, R {
-            floats => R::eigh(count, n, T::cast(a), T::cast_mut(out)),
+            floats => R::eigh(n, T::cast(a), T::cast_mut(out)),
             others => refused(),
         })
     });
@@ -57,23 +56,23 @@ pub fn eigh<T: Number>(a: Argument<'_, T>, out: &mut [T]) {
 /// Singular values and vectors of matrices with as many rows as columns, or more.
 pub fn svd<T: Number>(a: Argument<'_, T>, out: &mut [T]) {
     let extents @ [rows, columns] = matrix(a);
-    decomposed(a, (1 + rows + columns) * columns, out, |count, a, out| {
+    decomposed(a, (1 + rows + columns) * columns, out, |a, out| {
         match_dtype!(T::DTYPE, R {
-            floats => R::svd(count, extents, T::cast(a), T::cast_mut(out)),
+            floats => R::svd(extents, T::cast(a), T::cast_mut(out)),
             others => refused(),
         })
     });
 }
 
-/// Calls `decompose` with the number of matrices, the matrices, and their results of `len` elements each.
+/// Calls `decompose` with the matrices and their results of `len` elements each.
 fn decomposed<T: Number>(
     a: Argument<'_, T>,
     len: usize,
     out: &mut [T],
-    decompose: impl FnOnce(usize, &[T], &mut [T]),
+    decompose: impl FnOnce(&[T], &mut [T]),
 ) {
     let count = a.elements.len() / matrix(a).iter().product::<usize>();
-    decompose(count, a.elements, &mut out[..count * len]);
+    decompose(a.elements, &mut out[..count * len]);
 }
 
 /// The solutions of triangular systems.

@@ -11,7 +11,6 @@ pub mod compiled;
 pub mod conv;
 pub mod copy;
 pub mod cumulate;
-pub mod decompositions;
 pub mod draws;
 pub mod epilogue;
 #[cfg(all(test, unix, not(miri)))]

@@ -3,11 +3,7 @@
 
 use super::number::Real;
 use crate::{
-    kernels::{
-        math::{MultiplyAdd, Separate},
-        monoid::Sum,
-        reduce::reduce_lanes,
-    },
+    kernels::{math::MultiplyAdd, monoid::Sum, reduce::reduce_lanes},
     simd::{Kernel, dispatch, run_portable},
 };
 
@@ -59,11 +55,6 @@ impl<T: Real, F: Turn<T, X, Y, S>, const X: usize, const Y: usize, const S: usiz
     for Turns<'_, T, F, X, Y, S>
 {
     type Output = [T; S];
-
-    #[inline(always)]
-    fn run(self) -> [T; S] {
-        self.run_by::<Separate>()
-    }
 
     #[inline(always)]
     fn run_by<A: MultiplyAdd>(self) -> [T; S] {

@@ -13,12 +13,17 @@ pub trait Kernel {
     /// The result of the loop.
     type Output;
 
-    /// Runs the loop.
-    fn run(self) -> Self::Output;
+    /// Runs the loop. A kernel implements this method or [`run_by`](Self::run_by): each calls the other.
+    #[inline(always)]
+    fn run(self) -> Self::Output
+    where
+        Self: Sized,
+    {
+        self.run_by::<Separate>()
+    }
 
     /// Runs the loop. `A` decides whether functions such as `exp` and `ln` use fused multiply-adds, as the level does.
-    /// Write this method with `#[inline(always)]` too, and `run` as `self.run_by::<Separate>()`. A loop without such
-    /// functions implements only `run`.
+    /// Write this method with `#[inline(always)]` too.
     #[inline(always)]
     fn run_by<A: MultiplyAdd>(self) -> Self::Output
     where

@@ -1,34 +1,62 @@
 //! The Cholesky factor of a single matrix, in blocks of columns.
 
-use super::{BLOCK, Real};
-use crate::kernels::matmul::{MatRef, matmul_into, matmul_scratch};
+use super::BLOCK;
+use super::batch::Matrices;
+use super::products::{self, Mat, product};
+use super::real::Real;
+use crate::kernels::math::MultiplyAdd;
 use crate::simd::{Kernel, dispatch};
+use crate::workspace::{carve, slot_bytes};
 
-/// Writes the lower triangular factor of an `n` by `n` matrix to `l`. The lower triangle is NaN if the matrix is not
-/// positive definite.
-///
-/// For each block of columns, the product of the columns before it is subtracted. The rest is factored with rows and
-/// columns exchanged, so that each row of the block is contiguous.
-pub(super) fn factor<T: Real>(n: usize, a: &[T], l: &mut [T]) {
-    let packed = if n > BLOCK { matmul_scratch::<T>(BLOCK, n, n, 1) } else { 0 };
-    T::with_scratch(BLOCK.min(n) * n + packed, |scratch| {
-        let (panel, scratch) = scratch.split_at_mut(BLOCK.min(n) * n);
+/// The matrices of a batch, each `n` by `n`. The lower triangle of a result is NaN if its matrix is not positive
+/// definite.
+pub(super) struct Cholesky {
+    pub(super) n: usize,
+}
+
+impl Cholesky {
+    /// The elements of each scratch slice: a block of columns, and the scratch memory of products.
+    fn slices<T: Real>(&self) -> [usize; 2] {
+        let n = self.n;
+        [BLOCK.min(n) * n, if n > BLOCK { products::scratch::<T>(BLOCK, n, n) } else { 0 }]
+    }
+}
+
+impl<T: Real> Matrices<T> for Cholesky {
+    fn lens(&self) -> [usize; 2] {
+        [self.n * self.n; 2]
+    }
+
+    fn cost(&self) -> usize {
+        self.n.div_ceil(3)
+    }
+
+    fn scratch(&self) -> usize {
+        self.slices::<T>().map(slot_bytes::<T>).iter().sum()
+    }
+
+    /// For each block of columns, the product of the columns before it is subtracted. The rest is factored with rows
+    /// and columns exchanged, so that each row of the block is contiguous.
+    fn compute(&self, a: &[T], l: &mut [T], memory: &mut [u8]) {
+        let n = self.n;
+        let [panel, scratch] = self.slices::<T>();
+        let (panel, memory) = carve::<T>(memory, panel);
+        let (scratch, _) = carve::<T>(memory, scratch);
         for first in (0..n).step_by(BLOCK) {
             let (width, rest) = (BLOCK.min(n - first), n - first);
             let panel = &mut panel[..width * rest];
             if first == 0 {
                 panel.fill(T::ZERO);
             } else {
-                let rows =
-                    |row_stride, col_stride| MatRef { data: &*l, offset: first * n, row_stride, col_stride };
-                matmul_into(&[], [width, first, rest], rows(n, 1), rows(1, n), scratch, panel);
+                let rows = Mat::new(&l[first * n..], n);
+                product([width, first, rest], rows, rows.transposed(), panel, scratch);
             }
             dispatch(Panel { n, first, width, a, panel, l: &mut *l });
         }
-    });
-    if l[n * n - 1].partial_cmp(&T::ZERO).is_none() {
-        for (row, l) in l.chunks_exact_mut(n).enumerate() {
-            l[..=row].fill(T::NOT_A_NUMBER);
+        if l[n * n - 1].is_nan() {
+            for (row, l) in l.chunks_exact_mut(n).enumerate() {
+                l[..=row].fill(T::NAN);
+            }
         }
     }
 }
@@ -48,7 +76,7 @@ impl<T: Real> Kernel for Panel<'_, T> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self) {
+    fn run_by<A: MultiplyAdd>(self) {
         let Self { n, first, width, a, panel, l } = self;
         let rest = n - first;
         for row in 0..rest {
@@ -61,9 +89,9 @@ impl<T: Real> Kernel for Panel<'_, T> {
         for column in 0..width {
             let (done, own) = panel.split_at_mut(column * rest);
             let own = &mut own[column..rest];
-            subtract_rows(done, rest, column, own);
+            subtract_rows::<A, T>(done, rest, column, own);
             let pivot = own[0];
-            let root = if pivot > T::ZERO { pivot.root() } else { T::NOT_A_NUMBER };
+            let root = if pivot > T::ZERO { pivot.root() } else { T::NAN };
             own[0] = root;
             own[1..].iter_mut().for_each(|element| *element = *element / root);
         }
@@ -82,17 +110,17 @@ const CHUNK: usize = 32;
 
 /// Subtracts from `own`, the elements of row `column` from the diagonal on, the multiples of the rows before it.
 #[inline(always)]
-fn subtract_rows<T: Real>(done: &[T], rest: usize, column: usize, own: &mut [T]) {
+fn subtract_rows<A: MultiplyAdd, T: Real>(done: &[T], rest: usize, column: usize, own: &mut [T]) {
     let mut at = column;
     let (chunks, last) = own.as_chunks_mut::<CHUNK>();
     for own in chunks {
         let mut sums = *own;
         for row in 0..column {
             let of = &done[row * rest..][..rest];
-            let factor = of[column];
+            let factor = -of[column];
             let of: &[T; CHUNK] = of[at..].first_chunk().expect("the rows have the same length");
             for (sum, of) in sums.iter_mut().zip(of) {
-                *sum = *sum - factor * *of;
+                *sum = A::multiply_add(factor, *of, *sum);
             }
         }
         *own = sums;
@@ -100,9 +128,9 @@ fn subtract_rows<T: Real>(done: &[T], rest: usize, column: usize, own: &mut [T])
     }
     for row in 0..column {
         let of = &done[row * rest..][..rest];
-        let factor = of[column];
+        let factor = -of[column];
         for (own, of) in last.iter_mut().zip(&of[at..]) {
-            *own = *own - factor * *of;
+            *own = A::multiply_add(factor, *of, *own);
         }
     }
 }

@@ -1,279 +1,62 @@
-//! Small matrices side by side: element `[i, j]` of several matrices in the lanes of a vector.
+//! Loops over rows that are cut into chunks of `L` elements: a register of AVX-512, or several smaller ones.
 
-use super::{Real, Triangle};
-use crate::parallel::{Split, run as run_on_threads};
-use crate::simd::Kernel;
+use super::real::Real;
+use crate::kernels::math::MultiplyAdd;
 
-/// A computation of matrices in lanes.
-pub trait Job<T: Real>: Sync {
-    /// The number of elements of each operand, and of the result. The result follows the operands in the vectors.
-    fn lens(&self) -> (&[usize], usize);
-
-    /// The number of operations for an element of the first operand.
-    fn cost(&self) -> usize;
-
-    /// Computes the result from the operands, which it may overwrite.
-    fn compute<const W: usize>(&self, vectors: &mut [[T; W]]);
-}
-
-/// Computes the results of `count` matrices, `W` at a time. The last lanes repeat the last matrix.
-pub(super) fn run<T: Real, J: Job<T>, const W: usize>(job: &J, count: usize, inputs: &[&[T]], out: &mut [T]) {
-    let (lens, result) = job.lens();
-    let of_matrix = lens[0];
-    run_on_threads(
-        SideBySide::<T, J, W> { job, inputs, first: 0, count, result, out },
-        count.div_ceil(W),
-        of_matrix * W,
-        job.cost(),
-    );
-}
-
-struct SideBySide<'a, T, J, const W: usize> {
-    job: &'a J,
-    inputs: &'a [&'a [T]],
-    /// The first matrix.
-    first: usize,
-    /// The number of matrices.
-    count: usize,
-    /// The number of elements of a result.
-    result: usize,
-    /// The results from the first matrix on.
-    out: &'a mut [T],
-}
-
-impl<T: Real, J: Job<T>, const W: usize> Split for SideBySide<'_, T, J, W> {
-    fn split(self, at: usize) -> (Self, Self) {
-        let Self { job, inputs, first, count, result, out } = self;
-        let (out, later) = out.split_at_mut(at * W * result);
-        (
-            Self { job, inputs, first, count: at * W, result, out },
-            Self { job, inputs, first: first + at * W, count: count - at * W, result, out: later },
-        )
-    }
-}
-
-impl<T: Real, J: Job<T>, const W: usize> Kernel for SideBySide<'_, T, J, W> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let Self { job, inputs, first, count, result, out } = self;
-        let (lens, _) = job.lens();
-        let vectors = lens.iter().sum::<usize>() + result;
-        T::with_scratch(vectors * W, |scratch| {
-            let (vectors, _) = scratch.as_chunks_mut::<W>();
-            for (group, out) in out.chunks_mut(W * result).enumerate() {
-                let mut start = 0;
-                for (input, len) in inputs.iter().zip(lens) {
-                    let vectors = &mut vectors[start..start + len];
-                    for lane in 0..W {
-                        let matrix = (group * W + lane).min(count - 1) + first;
-                        let elements = &input[matrix * len..][..*len];
-                        for (vector, element) in vectors.iter_mut().zip(elements) {
-                            vector[lane] = *element;
-                        }
-                    }
-                    start += len;
-                }
-                job.compute(vectors);
-                for (lane, out) in out.chunks_exact_mut(result).enumerate() {
-                    for (out, vector) in out.iter_mut().zip(&vectors[start..]) {
-                        *out = vector[lane];
-                    }
-                }
-            }
-        });
-    }
-}
-
-/// `own - factor * of` in each lane.
+/// `x * row + sums`.
 #[inline(always)]
-fn subtract_product<T: Real, const W: usize>(own: &mut [T; W], factor: &[T; W], of: &[T; W]) {
-    for lane in 0..W {
-        own[lane] = own[lane] - factor[lane] * of[lane];
+pub(super) fn axpy<A: MultiplyAdd, T: Real, const L: usize>(x: T, row: &[T; L], mut sums: [T; L]) -> [T; L] {
+    for l in 0..L {
+        sums[l] = A::multiply_add(x, row[l], sums[l]);
     }
+    sums
 }
 
-/// Cholesky factors.
-pub(super) struct Cholesky {
-    pub(super) lens: [usize; 1],
-    pub(super) n: usize,
+/// `a * b + sums`, element by element.
+#[inline(always)]
+pub(super) fn add_products<A: MultiplyAdd, T: Real, const L: usize>(
+    a: &[T; L],
+    b: &[T; L],
+    mut sums: [T; L],
+) -> [T; L] {
+    for l in 0..L {
+        sums[l] = A::multiply_add(a[l], b[l], sums[l]);
+    }
+    sums
 }
 
-impl<T: Real> Job<T> for Cholesky {
-    fn lens(&self) -> (&[usize], usize) {
-        (&self.lens, self.lens[0])
-    }
-
-    fn cost(&self) -> usize {
-        self.n.div_ceil(3)
-    }
-
-    #[inline(always)]
-    fn compute<const W: usize>(&self, vectors: &mut [[T; W]]) {
-        let n = self.n;
-        let (a, l) = vectors.split_at_mut(n * n);
-        for row in 0..n {
-            let (before, own) = l.split_at_mut(row * n);
-            for column in 0..=row {
-                let mut rest = a[row * n + column];
-                for k in 0..column {
-                    let factor = own[k];
-                    let of = if column < row { before[column * n + k] } else { own[k] };
-                    subtract_product(&mut rest, &factor, &of);
-                }
-                if column < row {
-                    let pivot = before[column * n + column];
-                    for lane in 0..W {
-                        rest[lane] = rest[lane] / pivot[lane];
-                    }
-                } else {
-                    for lane in &mut rest {
-                        *lane = if *lane > T::ZERO { lane.root() } else { T::NOT_A_NUMBER };
-                    }
-                }
-                own[column] = rest;
-            }
-            own[row + 1..n].fill([T::ZERO; W]);
+/// The sum of the lanes, as a tree.
+#[inline(always)]
+pub(super) fn sum<T: Real, const L: usize>(mut lanes: [T; L]) -> T {
+    let mut half = L / 2;
+    while half > 0 {
+        for l in 0..half {
+            lanes[l] += lanes[l + half];
         }
-        // A pivot that is NaN makes every later one NaN.
-        let last = l[n * n - 1];
-        for row in 0..n {
-            for element in &mut l[row * n..][..=row] {
-                for lane in 0..W {
-                    let is_nan = last[lane].partial_cmp(&T::ZERO).is_none();
-                    element[lane] = if is_nan { T::NOT_A_NUMBER } else { element[lane] };
-                }
-            }
-        }
+        half /= 2;
     }
+    lanes[0]
 }
 
-/// Factors with exchanged rows.
-pub(super) struct Lu {
-    pub(super) lens: [usize; 1],
-    pub(super) n: usize,
+/// The chunks of elements whose number is a multiple of `L`.
+#[inline(always)]
+pub(super) fn chunks<T, const L: usize>(elements: &[T]) -> &[[T; L]] {
+    elements.as_chunks().0
 }
 
-impl<T: Real> Job<T> for Lu {
-    fn lens(&self) -> (&[usize], usize) {
-        (&self.lens, self.lens[0] + 2 * self.n)
-    }
-
-    fn cost(&self) -> usize {
-        self.n
-    }
-
-    #[inline(always)]
-    fn compute<const W: usize>(&self, vectors: &mut [[T; W]]) {
-        let n = self.n;
-        let (a, out) = vectors.split_at_mut(n * n);
-        let (matrix, ends) = out.split_at_mut(n * n);
-        let (from, signs) = ends.split_at_mut(n);
-        matrix.copy_from_slice(a);
-        from.iter_mut().enumerate().for_each(|(row, from)| *from = [T::of_position(row); W]);
-        signs.fill([T::ONE; W]);
-        for step in 0..n {
-            let mut largest = matrix[step * n + step].map(T::magnitude);
-            let mut pivots = [step; W];
-            for row in step + 1..n {
-                for lane in 0..W {
-                    let size = matrix[row * n + step][lane].magnitude();
-                    if size > largest[lane] {
-                        (largest[lane], pivots[lane]) = (size, row);
-                    }
-                }
-            }
-            for lane in 0..W {
-                let pivot = pivots[lane];
-                if pivot != step {
-                    for column in 0..n {
-                        let own = matrix[step * n + column][lane];
-                        matrix[step * n + column][lane] = matrix[pivot * n + column][lane];
-                        matrix[pivot * n + column][lane] = own;
-                    }
-                    let own = from[step][lane];
-                    from[step][lane] = from[pivot][lane];
-                    from[pivot][lane] = own;
-                    signs[step][lane] = T::ZERO - T::ONE;
-                }
-            }
-            let (done, rest) = matrix.split_at_mut((step + 1) * n);
-            let of = &done[step * n..][..n];
-            for row in rest.chunks_exact_mut(n) {
-                let mut factor = row[step];
-                for lane in 0..W {
-                    let is_zero = of[step][lane] == T::ZERO;
-                    factor[lane] = factor[lane] / if is_zero { T::ONE } else { of[step][lane] };
-                }
-                row[step] = factor;
-                for lane in 0..W {
-                    factor[lane] = if of[step][lane] == T::ZERO { T::ZERO } else { factor[lane] };
-                }
-                for (own, of) in row[step + 1..].iter_mut().zip(&of[step + 1..]) {
-                    subtract_product(own, &factor, of);
-                }
-            }
-        }
-    }
+/// As [`chunks`].
+#[inline(always)]
+pub(super) fn rows_of<T, const L: usize>(elements: &mut [T]) -> &mut [[T; L]] {
+    elements.as_chunks_mut().0
 }
 
-/// Solutions of triangular systems.
-pub(super) struct Triangular {
-    pub(super) lens: [usize; 2],
-    pub(super) of: Triangle,
-    pub(super) n: usize,
-    pub(super) columns: usize,
-}
-
-impl<T: Real> Job<T> for Triangular {
-    fn lens(&self) -> (&[usize], usize) {
-        (&self.lens, self.lens[1])
-    }
-
-    fn cost(&self) -> usize {
-        self.columns
-    }
-
-    #[inline(always)]
-    fn compute<const W: usize>(&self, vectors: &mut [[T; W]]) {
-        let &Self { of, n, columns, .. } = self;
-        let (a, rest) = vectors.split_at_mut(n * n);
-        let (b, x) = rest.split_at_mut(n * columns);
-        x.copy_from_slice(b);
-        let [by_row, by_column] = if of.transposed { [1, n] } else { [n, 1] };
-        let is_lower = of.lower != of.transposed;
-        let mut is_singular = [false; W];
-        for turn in 0..n {
-            let row = if is_lower { turn } else { n - 1 - turn };
-            let (before, own) = x.split_at_mut(row * columns);
-            let (own, after) = own.split_at_mut(columns);
-            for other in if is_lower { 0..row } else { row + 1..n } {
-                let factor = a[row * by_row + other * by_column];
-                let of =
-                    if is_lower { &before[other * columns..] } else { &after[(other - row - 1) * columns..] };
-                for (own, of) in own.iter_mut().zip(of) {
-                    subtract_product(own, &factor, of);
-                }
-            }
-            if !of.unit_diagonal {
-                let diagonal = a[row * n + row];
-                for lane in 0..W {
-                    is_singular[lane] |= diagonal[lane] == T::ZERO;
-                }
-                for own in own {
-                    for lane in 0..W {
-                        own[lane] = own[lane] / diagonal[lane];
-                    }
-                }
-            }
-        }
-        if is_singular.contains(&true) {
-            for vector in x {
-                for lane in 0..W {
-                    vector[lane] = if is_singular[lane] { T::NOT_A_NUMBER } else { vector[lane] };
-                }
-            }
-        }
-    }
+/// `R` consecutive rows of a matrix, `width` chunks each.
+#[inline(always)]
+pub(super) fn some_rows<T, const L: usize, const R: usize>(
+    matrix: &mut [[T; L]],
+    first: usize,
+    width: usize,
+) -> [&mut [[T; L]]; R] {
+    let mut rows = matrix[first * width..][..R * width].chunks_exact_mut(width);
+    std::array::from_fn(|_| rows.next().expect("there are R rows"))
 }

@@ -2,21 +2,53 @@
 
 use std::ops::Range;
 
-use super::{BLOCK, Real, Triangle};
-use crate::kernels::matmul::{MatRef, matmul_into, matmul_scratch};
+use super::batch::Matrices;
+use super::products::{self, Mat, product};
+use super::real::Real;
+use super::{BLOCK, Triangle};
+use crate::kernels::math::MultiplyAdd;
 use crate::simd::{Kernel, dispatch};
+use crate::workspace::{carve, slot_bytes};
 
-/// Solves an `n` by `n` system with several right-hand sides, the columns of `x`, in place. The solution is NaN if an
-/// element of the diagonal that is read is 0.
-pub(super) fn solve<T: Real>(of: Triangle, [n, columns]: [usize; 2], a: &[T], x: &mut [T]) {
-    if !of.unit_diagonal && (0..n).any(|row| a[row * n + row] == T::ZERO) {
-        return x.fill(T::NOT_A_NUMBER);
+/// The matrices of a batch, each `n` by `n`. The results are the right-hand sides, the columns of `x`, before.
+/// A solution is NaN if an element of the diagonal that is read is 0.
+pub(super) struct System {
+    pub(super) of: Triangle,
+    pub(super) n: usize,
+    pub(super) columns: usize,
+}
+
+impl System {
+    /// The elements of each scratch slice: sums of products, and the scratch memory of products.
+    fn slices<T: Real>(&self) -> [usize; 2] {
+        let &Self { n, columns, .. } = self;
+        [BLOCK.min(n) * columns, if n > BLOCK { products::scratch::<T>(BLOCK, n, columns) } else { 0 }]
     }
-    let strides = if of.transposed { [1, n] } else { [n, 1] };
-    let is_lower = of.lower != of.transposed;
-    let packed = if n > BLOCK { matmul_scratch::<T>(BLOCK, n, columns, strides[1]) } else { 0 };
-    T::with_scratch(BLOCK.min(n) * columns + packed, |scratch| {
-        let (sums, scratch) = scratch.split_at_mut(BLOCK.min(n) * columns);
+}
+
+impl<T: Real> Matrices<T> for System {
+    fn lens(&self) -> [usize; 2] {
+        [self.n * self.n, self.n * self.columns]
+    }
+
+    fn cost(&self) -> usize {
+        self.columns
+    }
+
+    fn scratch(&self) -> usize {
+        self.slices::<T>().map(slot_bytes::<T>).iter().sum()
+    }
+
+    fn compute(&self, a: &[T], x: &mut [T], memory: &mut [u8]) {
+        let &Self { of: Triangle { lower, transposed, unit_diagonal }, n, columns } = self;
+        if !unit_diagonal && (0..n).any(|row| a[row * n + row] == T::ZERO) {
+            return x.fill(T::NAN);
+        }
+        let strides = if transposed { [1, n] } else { [n, 1] };
+        let is_lower = lower != transposed;
+        let [sums, scratch] = self.slices::<T>();
+        let (sums, memory) = carve::<T>(memory, sums);
+        let (scratch, _) = carve::<T>(memory, scratch);
         for turn in 0..n.div_ceil(BLOCK) {
             let rows = if is_lower {
                 turn * BLOCK..n.min((turn + 1) * BLOCK)
@@ -28,16 +60,14 @@ pub(super) fn solve<T: Real>(of: Triangle, [n, columns]: [usize; 2], a: &[T], x:
             if known.is_empty() {
                 sums.fill(T::ZERO);
             } else {
-                let offset = rows.start * strides[0] + known.start * strides[1];
-                let lhs = MatRef { data: a, offset, row_stride: strides[0], col_stride: strides[1] };
-                let rhs =
-                    MatRef { data: &*x, offset: known.start * columns, row_stride: columns, col_stride: 1 };
-                matmul_into(&[], [rows.len(), known.len(), columns], lhs, rhs, scratch, sums);
+                let lhs = Mat::new(&a[rows.start * strides[0] + known.start * strides[1]..], n);
+                let lhs = if transposed { lhs.transposed() } else { lhs };
+                let rhs = Mat::new(&x[known.start * columns..], columns);
+                product([rows.len(), known.len(), columns], lhs, rhs, sums, scratch);
             }
-            let unit_diagonal = of.unit_diagonal;
             dispatch(Rows { strides, is_lower, unit_diagonal, columns, rows, a, sums, x: &mut *x });
         }
-    });
+    }
 }
 
 /// The solution for a block of rows, after `sums` is subtracted from the right-hand sides.
@@ -56,28 +86,27 @@ impl<T: Real> Kernel for Rows<'_, T> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self) {
+    fn run_by<A: MultiplyAdd>(self) {
         let Self { strides, is_lower, unit_diagonal, columns, rows, a, sums, x } = self;
         let x = &mut x[rows.start * columns..rows.end * columns];
-        x.iter_mut().zip(sums).for_each(|(x, sum)| *x = *x - *sum);
-        let element = |row: usize, column: usize| {
-            a[(rows.start + row) * strides[0] + (rows.start + column) * strides[1]]
-        };
+        x.iter_mut().zip(sums).for_each(|(x, sum)| *x -= *sum);
+        let at =
+            |row: usize, column: usize| (rows.start + row) * strides[0] + (rows.start + column) * strides[1];
         for turn in 0..rows.len() {
             let row = if is_lower { turn } else { rows.len() - 1 - turn };
             let (before, own) = x.split_at_mut(row * columns);
             let (own, after) = own.split_at_mut(columns);
             let known = if is_lower { 0..row } else { row + 1..rows.len() };
             for other in known {
-                let factor = element(row, other);
+                let factor = -a[at(row, other)];
                 let of =
                     if is_lower { &before[other * columns..] } else { &after[(other - row - 1) * columns..] };
                 for (own, of) in own.iter_mut().zip(&of[..columns]) {
-                    *own = *own - factor * *of;
+                    *own = A::multiply_add(factor, *of, *own);
                 }
             }
             if !unit_diagonal {
-                let diagonal = element(row, row);
+                let diagonal = a[at(row, row)];
                 own.iter_mut().for_each(|own| *own = *own / diagonal);
             }
         }

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps nothing fails, as it should")]
 
-use super::{Solve, Triangle};
+use super::super::{LinearAlgebra, Triangle};
 use crate::parallel::tests::Threads;
 
 const SIZES: [usize; 7] = [1, 2, 3, 8, 32, 33, 70];
@@ -11,26 +11,16 @@ const SIZES: [usize; 7] = [1, 2, 3, 8, 32, 33, 70];
 const COUNTS: [usize; 2] = [1, 19];
 
 /// An element type in tests, which compute the products of results in `f64`.
-trait Tested: Solve + Into<f64> {
-    const EPSILON: f64;
-
-    fn of(number: f64) -> Self;
+trait Tested: LinearAlgebra + Into<f64> {
+    const UNIT: f64;
 }
 
 impl Tested for f32 {
-    const EPSILON: f64 = f32::EPSILON as f64;
-
-    fn of(number: f64) -> Self {
-        number as f32
-    }
+    const UNIT: f64 = f32::EPSILON as f64;
 }
 
 impl Tested for f64 {
-    const EPSILON: f64 = f64::EPSILON;
-
-    fn of(number: f64) -> Self {
-        number
-    }
+    const UNIT: f64 = f64::EPSILON;
 }
 
 /// Numbers between -1 and 1.
@@ -61,7 +51,7 @@ fn check_product<T: Tested>(
                 .map(|k| factors(i, k, j))
                 .fold((0.0, 0.0), |(sum, magnitude), (a, b)| (sum + a * b, magnitude + (a * b).abs()));
             let error = (sum - wanted(i, j)).abs();
-            let most = 2.0 * (n + 1) as f64 * T::EPSILON * (magnitude + wanted(i, j).abs());
+            let most = 2.0 * (n + 1) as f64 * T::UNIT * (magnitude + wanted(i, j).abs());
             assert!(error <= most, "{what}: n {n}: [{i}, {j}]: error {error:e}, at most {most:e}");
         }
     }
@@ -71,7 +61,7 @@ fn cholesky_factors<T: Tested>() {
     for n in SIZES {
         for count in COUNTS {
             let a: Vec<T> = (0..count).flat_map(|seed| positive_definite(n, seed)).collect();
-            let mut l = vec![T::NOT_A_NUMBER; a.len()];
+            let mut l = vec![T::NAN; a.len()];
             T::cholesky(n, &a, &mut l);
             for (a, l) in a.chunks(n * n).zip(l.chunks(n * n)) {
                 let at = |i: usize, j: usize| l[i * n + j].into();
@@ -92,7 +82,7 @@ fn other_matrices_have_no_factor<T: Tested>() {
     for n in SIZES {
         for count in COUNTS {
             for bad in [0, n - 1] {
-                for element in [T::ZERO, T::of(-1.0), T::NOT_A_NUMBER] {
+                for element in [T::ZERO, T::of(-1.0), T::NAN] {
                     let mut a: Vec<T> = (0..count).flat_map(|seed| positive_definite(n, seed)).collect();
                     a[(count - 1) * n * n + bad * n + bad] = element;
                     let mut l = vec![T::ONE; a.len()];
@@ -117,7 +107,7 @@ fn lu_factors<T: Tested>() {
     for n in SIZES {
         for count in COUNTS {
             let a: Vec<T> = numbers(count * n * n, n);
-            let mut packed = vec![T::NOT_A_NUMBER; count * n * (n + 2)];
+            let mut packed = vec![T::NAN; count * n * (n + 2)];
             T::lu(n, &a, &mut packed);
             for (a, packed) in a.chunks(n * n).zip(packed.chunks(n * (n + 2))) {
                 let (from, signs) = (&packed[n * n..][..n], &packed[n * n + n..]);
@@ -171,14 +161,14 @@ fn triangular_solutions<T: Tested>() {
                 for (at, a) in a.iter_mut().enumerate() {
                     let (i, j) = (at / n % n, at % n);
                     *a = match (i == j, (j < i) == lower) {
-                        (true, _) if unit_diagonal => T::NOT_A_NUMBER,
+                        (true, _) if unit_diagonal => T::NAN,
                         (true, _) => T::of(2.0) + *a,
                         (false, true) => *a / T::of(n as f64),
-                        (false, false) => T::NOT_A_NUMBER,
+                        (false, false) => T::NAN,
                     };
                 }
                 let b: Vec<T> = numbers(count * n * columns, 5);
-                let mut x = vec![T::NOT_A_NUMBER; b.len()];
+                let mut x = vec![T::NAN; b.len()];
                 T::solve_triangular(of, n, columns, &a, &b, &mut x);
                 for matrix in 0..count {
                     let (a, b) = (&a[matrix * n * n..][..n * n], &b[matrix * n * columns..][..n * columns]);
@@ -225,7 +215,7 @@ fn triangles<T: Tested>() {
         let (lower, strict) = (bits & 1 != 0, bits & 2 != 0);
         for [rows, columns] in [[2, 3], [4, 3], [1, 4], [3, 1]] {
             let x = &x[..24 / (rows * columns) * rows * columns];
-            let mut out = vec![T::NOT_A_NUMBER; x.len()];
+            let mut out = vec![T::NAN; x.len()];
             T::triangle(lower, strict, [rows, columns], x, &mut out);
             for (at, (x, out)) in x.iter().zip(&out).enumerate() {
                 let (i, j) = (at / columns % rows, at % columns);

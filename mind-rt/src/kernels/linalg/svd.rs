@@ -11,8 +11,8 @@ use super::lanes::{add_products, axpy, chunks, rows_of, some_rows, sum};
 use super::products::{self, Mat, product};
 use super::qr::Qr;
 use super::real::Real;
-use super::rotations::{Rotations, Vectors, rotation};
-use crate::kernels::math::{MultiplyAdd, Separate};
+use super::rotations::{Iteration, Rotations, Sweeps, Vectors, rotation};
+use crate::kernels::math::MultiplyAdd;
 use crate::simd::{Kernel, dispatch};
 use crate::workspace::{carve, slot_bytes};
 
@@ -22,13 +22,13 @@ const MOST_SWEEPS: usize = 30;
 /// A matrix with more rows than this multiple of its columns is decomposed as Q and R first.
 const TALL: usize = 2;
 
-/// The matrices of a batch.
-pub(super) struct Svd {
+/// The matrices of a batch, in chunks of `L` elements.
+pub(super) struct Svd<const L: usize> {
     pub(super) rows: usize,
     pub(super) columns: usize,
 }
 
-impl Svd {
+impl<const L: usize> Svd<L> {
     /// The longer and the shorter of the extents.
     fn extents(&self) -> [usize; 2] {
         [self.rows.max(self.columns), self.rows.min(self.columns)]
@@ -41,7 +41,7 @@ impl Svd {
     }
 }
 
-impl<T: Real, const L: usize> Matrices<T, L> for Svd {
+impl<T: Real, const L: usize> Matrices<T> for Svd<L> {
     fn lens(&self) -> [usize; 2] {
         let [long, short] = self.extents();
         [long * short, (1 + long + short) * short]
@@ -62,7 +62,7 @@ impl<T: Real, const L: usize> Matrices<T, L> for Svd {
             )
     }
 
-    fn decompose(&self, a: &[T], out: &mut [T], memory: &mut [u8]) {
+    fn compute(&self, a: &[T], out: &mut [T], memory: &mut [u8]) {
         let is_transposed = self.rows < self.columns;
         let [long, short] = self.extents();
         let (values, rest) = out.split_at_mut(short);
@@ -215,25 +215,25 @@ fn svd<T: Real, const L: usize>(
     let reflections = Reflections { vectors: vs, stride: short, taus: right_taus, order: order_of };
     reflections.form::<L>([n, n], q, short, form);
     let mut v = Vectors::of_columns::<L>(q, short, [n, n], right_vectors);
-    let mut rotations = [Rotations::new(left_rotations), Rotations::new(right_rotations)];
-    let mut iteration = Iteration {
+    let mut iteration = BidiagonalQr {
         diagonal,
         beside,
         block: [n, 0],
         is_reversed: false,
         hi: n.saturating_sub(1),
         smallest: T::ZERO,
+        rotations: [left_rotations, right_rotations].map(Rotations::new),
     };
     let mut left_sweeps = MOST_SWEEPS * n;
-    while dispatch(Sweeps { iteration: &mut iteration, rotations: &mut rotations, left: &mut left_sweeps }) {
-        rotations[0].apply::<L>(&mut u);
-        rotations[1].apply::<L>(&mut v);
+    while dispatch(Sweeps { iteration: &mut iteration, left: &mut left_sweeps }) {
+        iteration.rotations[0].apply::<L>(&mut u);
+        iteration.rotations[1].apply::<L>(&mut v);
     }
     if iteration.hi > 0 {
         return None;
     }
-    rotations[0].apply::<L>(&mut u);
-    rotations[1].apply::<L>(&mut v);
+    iteration.rotations[0].apply::<L>(&mut u);
+    iteration.rotations[1].apply::<L>(&mut v);
     let diagonal = iteration.diagonal;
     order.iter_mut().zip(0..).for_each(|(order, j)| *order = j);
     let value = |j: &i64| diagonal[*j as usize].magnitude();
@@ -287,11 +287,6 @@ struct Bidiagonal<'a, T, const L: usize> {
 
 impl<T: Real, const L: usize> Kernel for Bidiagonal<'_, T, L> {
     type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        self.run_by::<Separate>();
-    }
 
     #[inline(always)]
     fn run_by<A: MultiplyAdd>(self) {
@@ -454,7 +449,7 @@ impl<T: Real, const L: usize> Subtract<'_, T, L> {
 }
 
 /// The QR algorithm on an upper bidiagonal matrix.
-struct Iteration<'a, T> {
+struct BidiagonalQr<'a, 'r, T> {
     diagonal: &'a mut [T],
     beside: &'a mut [T],
     /// The first and last row of the block of the last sweep.
@@ -465,6 +460,8 @@ struct Iteration<'a, T> {
     hi: usize,
     /// A lower bound for the singular values of the block.
     smallest: T,
+    /// Those that turn rows, and those that turn columns.
+    rotations: [Rotations<'r, T>; 2],
 }
 
 /// The places of a block's elements in the order of a sweep.
@@ -487,7 +484,7 @@ impl Path {
     }
 }
 
-impl<T: Real> Iteration<'_, T> {
+impl<T: Real> BidiagonalQr<'_, '_, T> {
     /// The accuracy of each singular value, relative to itself.
     #[inline(always)]
     fn tolerance() -> T {
@@ -572,12 +569,19 @@ impl<T: Real> Iteration<'_, T> {
         let relative = shift / d(0);
         if relative * relative < T::EPSILON { T::ZERO } else { shift }
     }
+}
 
-    /// A sweep over a block. The rotations `[0]` turn the rows, `[1]` the columns.
+impl<T: Real> Iteration for BidiagonalQr<'_, '_, T> {
     #[inline(always)]
-    fn sweep(&mut self, path: Path, rotations: &mut [Rotations<'_, T>; 2]) {
+    fn is_full(&self) -> bool {
+        self.rotations[0].is_full()
+    }
+
+    #[inline(always)]
+    fn sweep(&mut self) -> Option<()> {
+        let path = self.next_block()?;
         let shift = self.shift(path);
-        let [rows, columns] = rotations;
+        let [rows, columns] = &mut self.rotations;
         rows.begin([path.lo, path.hi], path.is_reversed);
         columns.begin([path.lo, path.hi], path.is_reversed);
         // In the other direction the matrix is lower bidiagonal: the transpose of an upper one.
@@ -601,7 +605,7 @@ impl<T: Real> Iteration<'_, T> {
             let last = d[path.diagonal(len)] * c;
             d[path.diagonal(len)] = last * old_c;
             e[path.beside(len - 1)] = last * old_s;
-            return;
+            return Some(());
         }
         let start = d[path.diagonal(0)];
         let mut f = (start.magnitude() - shift) * (T::ONE.with_sign_of(start) + shift / start);
@@ -628,6 +632,7 @@ impl<T: Real> Iteration<'_, T> {
             second.push(c, s);
         }
         e[path.beside(len - 1)] = f;
+        Some(())
     }
 }
 
@@ -654,30 +659,4 @@ fn smaller_singular_value<T: Real>(f: T, g: T, h: T) -> T {
     let c = T::ONE / ((T::ONE + sum * sum).root() + (T::ONE + difference * difference).root());
     let half = (small * c) * ratio;
     half + half
-}
-
-/// Sweeps until there is no more room for rotations, or the matrix is diagonal.
-struct Sweeps<'a, 'd, 'r, T> {
-    iteration: &'a mut Iteration<'d, T>,
-    rotations: &'a mut [Rotations<'r, T>; 2],
-    left: &'a mut usize,
-}
-
-impl<T: Real> Kernel for Sweeps<'_, '_, '_, T> {
-    /// Whether sweeps may be left.
-    type Output = bool;
-
-    #[inline(always)]
-    fn run(self) -> bool {
-        let Self { iteration, rotations, left } = self;
-        while *left > 0 {
-            if rotations[0].is_full() {
-                return true;
-            }
-            let Some(path) = iteration.next_block() else { return false };
-            iteration.sweep(path, rotations);
-            *left -= 1;
-        }
-        false
-    }
 }

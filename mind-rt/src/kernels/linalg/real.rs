@@ -1,11 +1,11 @@
-//! The numbers that decompositions compute with.
+//! The numbers that linear algebra computes with.
 
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use crate::kernels::math::Float;
 use crate::kernels::matmul::Gemm;
 
-/// A floating-point number with the operations of decompositions.
+/// A floating-point number with the operations of linear algebra.
 pub(in crate::kernels) trait Real:
     Gemm
     + Float
@@ -40,6 +40,9 @@ pub(in crate::kernels) trait Real:
 
     /// Whether the number is neither infinite nor NaN.
     fn is_number(self) -> bool;
+
+    /// Whether it is not a number.
+    fn is_nan(self) -> bool;
 
     /// A power of two that scales the finite positive number to between 1 and 4. Subnormal numbers stay below 1. The
     /// reciprocal of the power is exact.
@@ -76,6 +79,11 @@ macro_rules! real {
             #[inline(always)]
             fn is_number(self) -> bool {
                 self.is_finite()
+            }
+
+            #[inline(always)]
+            fn is_nan(self) -> bool {
+                self.is_nan()
             }
 
             #[inline(always)]

@@ -7,20 +7,20 @@ use super::batch::Matrices;
 use super::householder::{self, Order, Reflection, Reflections, squares};
 use super::lanes::{add_products, axpy, rows_of, some_rows, sum};
 use super::real::Real;
-use super::rotations::{Rotations, Vectors, rotation};
-use crate::kernels::math::{MultiplyAdd, Separate};
+use super::rotations::{Iteration, Rotations, Sweeps, Vectors, rotation};
+use crate::kernels::math::MultiplyAdd;
 use crate::simd::{Kernel, dispatch};
 use crate::workspace::{carve, slot_bytes};
 
 /// The largest number of sweeps for each eigenvalue. About 2 are needed.
 const MOST_SWEEPS: usize = 30;
 
-/// The matrices of a batch, each `n` by `n`.
-pub(super) struct Eigh {
+/// The matrices of a batch, each `n` by `n`, in chunks of `L` elements.
+pub(super) struct Eigh<const L: usize> {
     pub(super) n: usize,
 }
 
-impl<T: Real, const L: usize> Matrices<T, L> for Eigh {
+impl<T: Real, const L: usize> Matrices<T> for Eigh<L> {
     fn lens(&self) -> [usize; 2] {
         [self.n * self.n, (self.n + 1) * self.n]
     }
@@ -33,7 +33,7 @@ impl<T: Real, const L: usize> Matrices<T, L> for Eigh {
         Lens::of::<T, L>(self.n).bytes::<T>()
     }
 
-    fn decompose(&self, a: &[T], out: &mut [T], memory: &mut [u8]) {
+    fn compute(&self, a: &[T], out: &mut [T], memory: &mut [u8]) {
         if eigh::<T, L>(a, self.n, out, memory).is_none() {
             out.fill(T::NAN);
         }
@@ -96,17 +96,22 @@ fn eigh<T: Real, const L: usize>(a: &[T], n: usize, out: &mut [T], memory: &mut 
     let reflections = Reflections { vectors: matrix, stride, taus, order: Order::Ascending };
     reflections.form::<L>([n, n], other, stride, form);
     let mut vectors = Vectors::of_columns::<L>(other, stride, [n, n], vectors);
-    let mut rotations = Rotations::new(rotations);
-    let mut iteration =
-        Iteration { diagonal, beside, block: [n, 0], is_reversed: false, hi: n.saturating_sub(1) };
+    let mut iteration = TridiagonalQr {
+        diagonal,
+        beside,
+        block: [n, 0],
+        is_reversed: false,
+        hi: n.saturating_sub(1),
+        rotations: Rotations::new(rotations),
+    };
     let mut left = MOST_SWEEPS * n;
-    while dispatch(Sweeps { iteration: &mut iteration, rotations: &mut rotations, left: &mut left }) {
-        rotations.apply::<L>(&mut vectors);
+    while dispatch(Sweeps { iteration: &mut iteration, left: &mut left }) {
+        iteration.rotations.apply::<L>(&mut vectors);
     }
     if iteration.hi > 0 {
         return None;
     }
-    rotations.apply::<L>(&mut vectors);
+    iteration.rotations.apply::<L>(&mut vectors);
     order.iter_mut().zip(0..).for_each(|(order, j)| *order = j);
     let value = |j: &i64| iteration.diagonal[*j as usize];
     order.sort_unstable_by(|i, j| value(i).partial_cmp(&value(j)).expect("no NaN").then(i.cmp(j)));
@@ -160,11 +165,6 @@ struct Tridiagonal<'a, T, const L: usize> {
 
 impl<T: Real, const L: usize> Kernel for Tridiagonal<'_, T, L> {
     type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        self.run_by::<Separate>();
-    }
 
     #[inline(always)]
     fn run_by<A: MultiplyAdd>(self) {
@@ -278,7 +278,7 @@ impl<T: Real, const L: usize> Pass<'_, T, L> {
 }
 
 /// The QR algorithm on a tridiagonal matrix.
-struct Iteration<'a, T> {
+struct TridiagonalQr<'a, 'r, T> {
     diagonal: &'a mut [T],
     beside: &'a mut [T],
     /// The first and last row of the block of the last sweep.
@@ -287,9 +287,10 @@ struct Iteration<'a, T> {
     is_reversed: bool,
     /// All rows after this one are diagonal.
     hi: usize,
+    rotations: Rotations<'r, T>,
 }
 
-impl<T: Real> Iteration<'_, T> {
+impl<T: Real> TridiagonalQr<'_, '_, T> {
     /// The next block that is not diagonal.
     #[inline(always)]
     fn next_block(&mut self) -> Option<[usize; 2]> {
@@ -318,30 +319,9 @@ impl<T: Real> Iteration<'_, T> {
         None
     }
 
-    /// A sweep over a block.
-    #[inline(always)]
-    fn sweep(&mut self, [lo, hi]: [usize; 2], rotations: &mut Rotations<'_, T>) {
-        if lo > self.block[1] || hi < self.block[0] {
-            self.is_reversed = self.diagonal[hi].magnitude() > self.diagonal[lo].magnitude();
-        }
-        self.block = [lo, hi];
-        rotations.begin([lo, hi], self.is_reversed);
-        if self.is_reversed {
-            self.chase(hi - lo, |k| hi - k, |k| hi - 1 - k, rotations);
-        } else {
-            self.chase(hi - lo, |k| lo + k, |k| lo + k, rotations);
-        }
-    }
-
     /// A sweep over rows and columns whose positions are given by functions, with Wilkinson's shift.
     #[inline(always)]
-    fn chase(
-        &mut self,
-        len: usize,
-        d_at: impl Fn(usize) -> usize,
-        e_at: impl Fn(usize) -> usize,
-        rotations: &mut Rotations<'_, T>,
-    ) {
+    fn chase(&mut self, len: usize, d_at: impl Fn(usize) -> usize, e_at: impl Fn(usize) -> usize) {
         let (d, e) = (&mut *self.diagonal, &mut *self.beside);
         let (before, last, beside) = (d[d_at(len - 1)], d[d_at(len)], e[e_at(len - 1)]);
         let half = (before - last) * T::of(0.5);
@@ -366,35 +346,32 @@ impl<T: Real> Iteration<'_, T> {
                 g = s * after;
                 next_beside = c * after;
             }
-            rotations.push(c, s);
+            self.rotations.push(c, s);
         }
         d[d_at(len)] = here;
         e[e_at(len - 1)] = f;
     }
 }
 
-/// Sweeps until there is no more room for rotations, or the matrix is diagonal.
-struct Sweeps<'a, 'd, 'r, T> {
-    iteration: &'a mut Iteration<'d, T>,
-    rotations: &'a mut Rotations<'r, T>,
-    left: &'a mut usize,
-}
-
-impl<T: Real> Kernel for Sweeps<'_, '_, '_, T> {
-    /// Whether sweeps may be left.
-    type Output = bool;
+impl<T: Real> Iteration for TridiagonalQr<'_, '_, T> {
+    #[inline(always)]
+    fn is_full(&self) -> bool {
+        self.rotations.is_full()
+    }
 
     #[inline(always)]
-    fn run(self) -> bool {
-        let Self { iteration, rotations, left } = self;
-        while *left > 0 {
-            if rotations.is_full() {
-                return true;
-            }
-            let Some(block) = iteration.next_block() else { return false };
-            iteration.sweep(block, rotations);
-            *left -= 1;
+    fn sweep(&mut self) -> Option<()> {
+        let [lo, hi] = self.next_block()?;
+        if lo > self.block[1] || hi < self.block[0] {
+            self.is_reversed = self.diagonal[hi].magnitude() > self.diagonal[lo].magnitude();
         }
-        false
+        self.block = [lo, hi];
+        self.rotations.begin([lo, hi], self.is_reversed);
+        if self.is_reversed {
+            self.chase(hi - lo, |k| hi - k, |k| hi - 1 - k);
+        } else {
+            self.chase(hi - lo, |k| lo + k, |k| lo + k);
+        }
+        Some(())
     }
 }

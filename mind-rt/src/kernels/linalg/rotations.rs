@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::lanes::rows_of;
 use super::real::Real;
 use crate::kernels::epilogue::one_by_one;
-use crate::kernels::math::{MultiplyAdd, Separate};
+use crate::kernels::math::MultiplyAdd;
 use crate::parallel::{self, Split};
 use crate::simd::Kernel;
 
@@ -50,6 +50,42 @@ struct Sweep {
     len: usize,
     /// Whether each rotation turns the vectors before those of the last one.
     is_reversed: bool,
+}
+
+/// An iteration that makes a matrix diagonal, by sweeps whose rotations it records.
+pub(super) trait Iteration {
+    /// Whether there is no more room for rotations.
+    fn is_full(&self) -> bool;
+
+    /// Does a sweep over the next block, or returns `None` if the matrix is diagonal.
+    fn sweep(&mut self) -> Option<()>;
+}
+
+/// Sweeps until there is no more room for rotations, the matrix is diagonal, or none are left.
+pub(super) struct Sweeps<'a, I> {
+    pub(super) iteration: &'a mut I,
+    /// The number of sweeps that may follow.
+    pub(super) left: &'a mut usize,
+}
+
+impl<I: Iteration> Kernel for Sweeps<'_, I> {
+    /// Whether there was no more room.
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        let Self { iteration, left } = self;
+        while *left > 0 {
+            if iteration.is_full() {
+                return true;
+            }
+            if iteration.sweep().is_none() {
+                return false;
+            }
+            *left -= 1;
+        }
+        false
+    }
 }
 
 /// Recorded sweeps.
@@ -210,11 +246,6 @@ impl<T: Real, const L: usize> Split for Turn<'_, T, L> {
 
 impl<T: Real, const L: usize> Kernel for Turn<'_, T, L> {
     type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        self.run_by::<Separate>();
-    }
 
     #[inline(always)]
     fn run_by<A: MultiplyAdd>(self) {

@@ -1,4 +1,4 @@
-use super::*;
+use super::super::LinearAlgebra;
 use crate::kernels::memory::Storable;
 use crate::parallel::tests::Threads;
 
@@ -80,7 +80,7 @@ const SIZES: &[[usize; 2]] = &[
 ];
 
 /// An element type with the functions of these tests.
-trait Tested: Decompose + Storable {
+trait Tested: LinearAlgebra + Storable {
     fn double(self) -> f64;
     fn word(self) -> u64;
 }
@@ -200,7 +200,7 @@ fn qr_is_right<T: Tested>() {
         for (kind, matrix) in matrices(m, n) {
             let a: Vec<T> = rounded(&matrix);
             let mut out = vec![T::NAN; (m + n) * k];
-            qr(1, [m, n], &a, &mut out);
+            T::qr([m, n], &a, &mut out);
             let (q, r) = (Dense::of(&out[..m * k], k), Dense::of(&out[m * k..], k).transposed());
             let (a, what) = (Dense::of(&a, n), format!("{kind}, {m} by {n}"));
             is_small::<T>(q.distance_from_orthogonal(), 1.0, k * m, &what);
@@ -228,7 +228,7 @@ fn eigh_is_right<T: Tested>() {
             let a: Vec<T> = rounded(&matrix);
             let a: Vec<T> = (0..n * n).map(|at| if at / n >= at % n { a[at] } else { T::NAN }).collect();
             let mut out = vec![T::NAN; (n + 1) * n];
-            eigh(1, n, &a, &mut out);
+            T::eigh(n, &a, &mut out);
             let a = Dense::of(&a, n);
             let a = (0..n * n).map(|at| a.data[(at / n).max(at % n) * n + (at / n).min(at % n)]).collect();
             let (a, what) = (Dense { columns: n, data: a }, format!("{kind}, {n} by {n}"));
@@ -254,7 +254,7 @@ fn svd_is_right<T: Tested>() {
         for (kind, matrix) in matrices(m, n) {
             let a: Vec<T> = rounded(&matrix);
             let mut out = vec![T::NAN; (1 + m + n) * k];
-            svd(1, [m, n], &a, &mut out);
+            T::svd([m, n], &a, &mut out);
             let (a, what) = (Dense::of(&a, n), format!("{kind}, {m} by {n}"));
             let values = Dense::of(&out[..k], k);
             let (u, v) = (Dense::of(&out[k..][..m * k], k), Dense::of(&out[k + m * k..], k));
@@ -278,13 +278,13 @@ fn singular_vectors_are_orthogonal_and_multiply_to_the_matrix() {
 fn all<T: Tested>(count: usize, [m, n]: [usize; 2], a: &[T]) -> Vec<u64> {
     let k = m.min(n);
     let mut of_qr = vec![T::ZERO; count * (m + n) * k];
-    qr(count, [m, n], a, &mut of_qr);
+    T::qr([m, n], a, &mut of_qr);
     let mut of_svd = vec![T::ZERO; count * (1 + m + n) * k];
-    svd(count, [m, n], a, &mut of_svd);
+    T::svd([m, n], a, &mut of_svd);
     let squares: Vec<T> =
         a.chunks(m * n).flat_map(|a| a.chunks(n).take(k).flat_map(|row| &row[..k])).copied().collect();
     let mut of_eigh = vec![T::ZERO; count * (k + 1) * k];
-    eigh(count, k, &squares, &mut of_eigh);
+    T::eigh(k, &squares, &mut of_eigh);
     of_qr.iter().chain(&of_svd).chain(&of_eigh).map(|x| x.word()).collect()
 }
 
@@ -325,13 +325,13 @@ fn a_matrix_with_an_element_that_is_no_number_has_a_decomposition_of_nan() {
                 let others = all(1, [m, n], &a[2 * m * n..]);
                 a[m * n + at] = wrong;
                 let (mut of_qr, mut of_svd) = (vec![0.0; 3 * (m + n) * k], vec![0.0; 3 * (1 + m + n) * k]);
-                qr(3, [m, n], &a, &mut of_qr);
-                svd(3, [m, n], &a, &mut of_svd);
+                f64::qr([m, n], &a, &mut of_qr);
+                f64::svd([m, n], &a, &mut of_svd);
                 let mut square = scattered(k * k, 9);
                 square[at % k] = if at % k == 0 { wrong } else { square[at % k] };
                 square[k * k - 1] = wrong;
                 let mut of_eigh = vec![0.0; (k + 1) * k];
-                eigh(1, k, &square, &mut of_eigh);
+                f64::eigh(k, &square, &mut of_eigh);
                 assert!(of_eigh.iter().all(|x| x.is_nan()));
                 let len = (m + n) * k;
                 assert!(
@@ -355,12 +355,12 @@ fn a_matrix_with_an_element_that_is_no_number_has_a_decomposition_of_nan() {
 #[test]
 fn empty_matrices_have_empty_decompositions() {
     for [m, n] in [[0, 0], [0, 3], [3, 0]] {
-        qr::<f32>(2, [m, n], &[], &mut []);
-        svd::<f32>(2, [m, n], &[], &mut []);
+        f32::qr([m, n], &[], &mut []);
+        f32::svd([m, n], &[], &mut []);
     }
-    eigh::<f64>(2, 0, &[], &mut []);
-    eigh::<f64>(0, 2, &[], &mut []);
-    qr::<f64>(0, [3, 2], &[], &mut []);
+    f64::eigh(0, &[], &mut []);
+    f64::eigh(2, &[], &mut []);
+    f64::qr([3, 2], &[], &mut []);
 }
 
 /// Matrices of integers and their decompositions by NumPy 2, with the signs that these functions choose.
@@ -435,14 +435,14 @@ fn are_as_recorded<T: Tested>() {
         [([4, 3], TALL, QR_OF_TALL, SVD_OF_TALL), ([3, 4], WIDE, QR_OF_WIDE, SVD_OF_WIDE)]
     {
         let mut out = vec![T::NAN; of_qr.len()];
-        qr(1, extents, &rounded::<T>(&a), &mut out);
+        T::qr(extents, &rounded::<T>(&a), &mut out);
         is_as_recorded(&out, &of_qr);
         let mut out = vec![T::NAN; of_svd.len()];
-        svd(1, extents, &rounded::<T>(&a), &mut out);
+        T::svd(extents, &rounded::<T>(&a), &mut out);
         is_as_recorded(&out, &of_svd);
     }
     let mut out = vec![T::NAN; EIGH.len()];
-    eigh(1, 4, &rounded::<T>(&SYMMETRIC), &mut out);
+    T::eigh(4, &rounded::<T>(&SYMMETRIC), &mut out);
     is_as_recorded(&out, &EIGH);
 }
 
@@ -461,7 +461,7 @@ fn a_small_singular_value_of_a_bidiagonal_matrix_is_accurate() {
     let (trace, determinant) = (1.0 + 2.0 * s * s, s.powi(2));
     let large = ((trace + (trace * trace - 4.0 * determinant * determinant).sqrt()) / 2.0).sqrt();
     let mut out = [0.0; 10];
-    svd(1, [2, 2], &[s, 1.0, 0.0, s], &mut out);
+    f64::svd([2, 2], &[s, 1.0, 0.0, s], &mut out);
     assert!((out[0] - large).abs() <= 4.0 * f64::EPSILON * large);
     assert!((out[1] - determinant / large).abs() <= 20.0 * f64::EPSILON * out[1], "{:e}", out[1]);
 }
@@ -473,9 +473,9 @@ fn numbers_of_every_magnitude_are_decomposed() {
     for scale in [f64::MIN_POSITIVE, f64::from_bits(1 << 14), 2.0_f64.powi(1020)] {
         let a = matrix.map(|x| x * scale);
         let (mut of_eigh, mut of_svd, mut of_qr) = ([0.0; 6], [0.0; 10], [0.0; 8]);
-        eigh(1, 2, &a, &mut of_eigh);
-        svd(1, [2, 2], &a, &mut of_svd);
-        qr(1, [2, 2], &a, &mut of_qr);
+        f64::eigh(2, &a, &mut of_eigh);
+        f64::svd([2, 2], &a, &mut of_svd);
+        f64::qr([2, 2], &a, &mut of_qr);
         let is_near = |x: f64, y: f64| (x / scale - y).abs() <= 1e-4;
         assert!(is_near(of_eigh[0], 2.0) && is_near(of_eigh[1], 4.0), "{scale:e}: {of_eigh:?}");
         assert!(is_near(of_svd[0], 4.0) && is_near(of_svd[1], 2.0), "{scale:e}: {of_svd:?}");

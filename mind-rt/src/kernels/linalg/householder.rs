@@ -172,11 +172,6 @@ impl<T: Real, const L: usize> Kernel for OneByOne<'_, T, L> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self) {
-        self.run_by::<crate::kernels::math::Separate>();
-    }
-
-    #[inline(always)]
     fn run_by<A: MultiplyAdd>(self) {
         let Self { reflections, extents: [rows, columns], q, stride } = self;
         let Reflections { vectors, stride: apart, taus, order } = *reflections;

@@ -1,14 +1,13 @@
 //! Batches of matrices, divided among threads.
 
 use super::real::Real;
-use crate::kernels::check;
 use crate::parallel::{self, Split};
 use crate::simd::Kernel;
 use crate::workspace::with_workspace;
 
-/// Decomposes matrices of one size, with vectors of `L` elements.
-pub(super) trait Matrices<T, const L: usize>: Sync {
-    /// The elements of a matrix and of its decomposition.
+/// A computation of matrices of one size.
+pub(super) trait Matrices<T>: Sync {
+    /// The elements of a matrix and of its result.
     fn lens(&self) -> [usize; 2];
 
     /// The cost of an element of a matrix, in additions.
@@ -17,31 +16,24 @@ pub(super) trait Matrices<T, const L: usize>: Sync {
     /// The bytes of scratch memory for a matrix.
     fn scratch(&self) -> usize;
 
-    /// Decomposes a matrix. `memory` has [`scratch`](Self::scratch) bytes of any contents.
-    fn decompose(&self, a: &[T], out: &mut [T], memory: &mut [u8]);
+    /// Computes the result of a matrix. `memory` has [`scratch`](Self::scratch) bytes of any contents.
+    fn compute(&self, a: &[T], out: &mut [T], memory: &mut [u8]);
 }
 
-/// Decomposes `count` matrices, one after the other in `a`. The results follow each other in `out`.
-pub(super) fn decompose<T: Real, const L: usize>(
-    matrices: &impl Matrices<T, L>,
-    count: usize,
-    a: &[T],
-    out: &mut [T],
-) {
-    let [len, out_len] = matrices.lens();
-    let agrees = |len: usize, found: usize| len.checked_mul(count) == Some(found);
-    check(agrees(len, a.len()) && agrees(out_len, out.len()), "matrices and decompositions differ in number");
-    parallel::run(Batch::<T, _, L> { matrices, count, a, out }, count, len.max(1), matrices.cost());
+/// Computes the results of `count` matrices, one after the other in `a`. The results follow each other in `out`.
+pub(super) fn compute<T: Real>(matrices: &impl Matrices<T>, count: usize, a: &[T], out: &mut [T]) {
+    let [len, _] = matrices.lens();
+    parallel::run(Batch { matrices, count, a, out }, count, len.max(1), matrices.cost());
 }
 
-struct Batch<'a, T, M, const L: usize> {
+struct Batch<'a, T, M> {
     matrices: &'a M,
     count: usize,
     a: &'a [T],
     out: &'a mut [T],
 }
 
-impl<T: Real, M: Matrices<T, L>, const L: usize> Split for Batch<'_, T, M, L> {
+impl<T: Real, M: Matrices<T>> Split for Batch<'_, T, M> {
     fn split(self, at: usize) -> (Self, Self) {
         let Self { matrices, count, a, out } = self;
         let [len, out_len] = matrices.lens();
@@ -51,7 +43,7 @@ impl<T: Real, M: Matrices<T, L>, const L: usize> Split for Batch<'_, T, M, L> {
     }
 }
 
-impl<T: Real, M: Matrices<T, L>, const L: usize> Kernel for Batch<'_, T, M, L> {
+impl<T: Real, M: Matrices<T>> Kernel for Batch<'_, T, M> {
     type Output = ();
 
     /// Not compiled for a level: the kernels for single matrices are.
@@ -65,7 +57,7 @@ impl<T: Real, M: Matrices<T, L>, const L: usize> Kernel for Batch<'_, T, M, L> {
         with_workspace(matrices.scratch(), |workspace| {
             for i in 0..count {
                 let (a, out) = (&a[i * len..][..len], &mut out[i * out_len..][..out_len]);
-                matrices.decompose(a, out, workspace.memory());
+                matrices.compute(a, out, workspace.memory());
             }
         });
     }

@@ -9,7 +9,7 @@ use super::lanes::axpy;
 use super::products::{self, Mat, product, subtract_product};
 use super::real::Real;
 use crate::kernels::limit::limit;
-use crate::kernels::math::{MultiplyAdd, Separate};
+use crate::kernels::math::MultiplyAdd;
 use crate::simd::{Kernel, dispatch};
 use crate::workspace::{carve, slot_bytes};
 
@@ -89,7 +89,7 @@ impl Qr {
     }
 }
 
-impl<T: Real, const L: usize> Matrices<T, L> for Qr {
+impl<T: Real> Matrices<T> for Qr {
     fn lens(&self) -> [usize; 2] {
         [self.rows * self.columns, (self.rows + self.columns) * self.rank()]
     }
@@ -102,7 +102,7 @@ impl<T: Real, const L: usize> Matrices<T, L> for Qr {
         self.bytes::<T>()
     }
 
-    fn decompose(&self, a: &[T], out: &mut [T], memory: &mut [u8]) {
+    fn compute(&self, a: &[T], out: &mut [T], memory: &mut [u8]) {
         self.write(a, out, memory);
     }
 }
@@ -216,11 +216,6 @@ impl<T: Real, const W: usize> Kernel for Panel<'_, T, W> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self) {
-        self.run_by::<Separate>();
-    }
-
-    #[inline(always)]
     fn run_by<A: MultiplyAdd>(self) {
         let Self { rows, count, factor } = self;
         factor.fill([T::ZERO; W]);
@@ -308,11 +303,6 @@ struct Explicit<'a, T, const W: usize> {
 
 impl<T: Real, const W: usize> Kernel for Explicit<'_, T, W> {
     type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        self.run_by::<Separate>();
-    }
 
     #[inline(always)]
     fn run_by<A: MultiplyAdd>(self) {

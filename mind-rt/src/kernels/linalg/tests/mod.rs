@@ -1,0 +1,2 @@
+mod decompositions;
+mod factors;
