@@ -7,9 +7,10 @@ use std::{
 
 use crate::{
     data::TensorData,
-    dim::Bindings,
+    diag::Code,
+    dim::{Bindings, Dim},
     ir::{Const, Inst, Module, Op, Operands, ValueId},
-    ops::{OpError, check_input, infer_among},
+    ops::{OpError, Requirement, check_input, infer_among},
     ty::{DType, Shape, Type},
 };
 
@@ -118,6 +119,9 @@ impl Builder {
             };
             let operands = inst.operands.map(|operand| values[operand.index()]);
             values.push(self.push(op, &operands)?);
+            if !bindings.is_empty() {
+                check_requirements(inst, module, bindings)?;
+            }
         }
         Ok(module.outputs().iter().map(|output| values[output.index()]).collect())
     }
@@ -141,6 +145,23 @@ impl Builder {
     pub fn finish(self, outputs: impl Into<Vec<ValueId>>) -> Module {
         Module::from_parts(self.insts, outputs.into())
     }
+}
+
+/// Refuses an instruction of a module if these bindings break what it requires. Its result could have another type than
+/// in the module.
+fn check_requirements(inst: &Inst, module: &Module, bindings: &Bindings) -> Result<(), Box<OpError>> {
+    let operands: Vec<&Type> = inst.operands.iter().map(|operand| module.ty(*operand)).collect();
+    for needed in (inst.op.info().requirements)(&inst.op, &operands) {
+        let Requirement::AtMost(least, most) = needed else { continue };
+        let here = |dim: &Dim| dim.substitute(bindings).ok()?.as_literal();
+        if let (Some(low), Some(high)) = (here(&least), here(&most))
+            && low > high
+        {
+            let problem = format!("{least} is {low} and {most} is {high}, needed {least} of at most {most}");
+            return Err(OpError::new(&inst.op, Code::E3003).problem(problem).into());
+        }
+    }
+    Ok(())
 }
 
 /// The names among `name`, `name1`, `name2`, … that are free.

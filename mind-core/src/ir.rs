@@ -426,7 +426,7 @@ impl Factorization {
         }
     }
 
-    /// Whether it is only of square matrices, else also of those with more rows than columns.
+    /// Whether it is only of square matrices, else of all.
     pub(crate) const fn is_of_square(self) -> bool {
         match self {
             Self::Cholesky | Self::Lu | Self::Eigh => true,

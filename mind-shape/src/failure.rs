@@ -51,8 +51,6 @@ pub(crate) enum Problem<'a> {
     Rank { operand: usize, needed: usize },
     /// There are no last two axes to swap.
     NoMatrix,
-    /// Matrices have fewer rows than columns.
-    Wide,
     /// The table of `gather` has rank 0, so it has no rows.
     GatherRank,
     /// The inner dimensions of a product differ.
@@ -190,7 +188,6 @@ impl<'a> Failure<'a> {
             Problem::Inner { .. }
             | Problem::ShapesDiffer { .. }
             | Problem::Unlike { .. }
-            | Problem::Wide
             | Problem::Shape { .. } => "E3003",
             Problem::AxisOutOfRange { .. } => "E3004",
             Problem::AxisTwice { .. } => "E3005",
@@ -293,7 +290,6 @@ impl<'a> Failure<'a> {
             | Problem::MatMulRank { .. }
             | Problem::Rank { .. }
             | Problem::NoMatrix
-            | Problem::Wide
             | Problem::GatherRank
             | Problem::Inner { .. }
             | Problem::ShapesDiffer { .. }

@@ -142,13 +142,6 @@ impl Writer<'_> {
                 let rank = context.operands[0].ty.rank();
                 self.fault(&[T("operand of rank "), Count(rank), T(", needed rank 2 or more")], &[0]);
             }
-            Problem::Wide => {
-                let ty = context.operands[0].ty;
-                let [rows, columns] = [ty.extent(ty.rank() - 2), ty.extent(ty.rank() - 1)];
-                let parts =
-                    &[T("operand with "), Integer(rows), T(" rows, needed at least "), Integer(columns)];
-                self.fault(parts, &[0]);
-            }
             Problem::GatherRank => self.fault(&[T("operand of rank 0, needed rank 1 or more")], &[0]),
             Problem::Inner { extents: [a, b] } => {
                 let parts = &[T("inner dimensions differ, "), Integer(a), T(" and "), Integer(b)];

@@ -173,6 +173,118 @@ fn factors_multiply_to_the_matrix() {
     assert_eq!(singular_of_each(&many), singular(&many));
 }
 
+mind! {
+    fn wide_orthogonal(a: f64[2, 2, 3]) -> (f64[2, 2, 2], f64[2, 2, 3]) { linalg::qr(a) }
+    fn wide_singular<N>(a: f64[N, N + 1], like: f64[N]) -> (f64[N, N], f64[N], f64[N, N + 1]) { linalg::svd(a) }
+    fn wide_rank(a: f32[2, 3]) -> i64 { linalg::matrix_rank(a) }
+    fn wide_inverse(a: f64[2, 3]) -> f64[3, 2] { linalg::pinv(a) }
+    fn shortest(a: f64[2, 3], b: f64[2, 1]) -> f64[3, 1] { linalg::lstsq(a, b) }
+    fn wide(a: f64[2, 3]) -> f64 {
+        let (q, r) = linalg::qr(a);
+        let (u, s, vt) = linalg::svd(a);
+        sum(sin(q)) + sum(cos(r)) + sum(sin(u * exp(s)[_, 0..2])) + sum(vt * vt * vt) + sum(sin(linalg::pinv(a)))
+            + sum(sin(linalg::lstsq(a, [[1.0], [2.0]])))
+    }
+    fn wide_slope(a: f64[2, 3]) -> f64[2, 3] { grad(wide, wrt = a)(a) }
+    fn wide_along(a: f64[2, 3], da: f64[2, 3]) -> f64 { sum(da * wide_slope(a)) }
+    fn wide_curvature(a: f64[2, 3], da: f64[2, 3]) -> f64[2, 3] { grad(wide_along, wrt = a)(a, da) }
+}
+
+const WIDE: [[f64; 3]; 2] = [[3.0, 0.5, 4.0], [1.0, -2.0, 0.25]];
+
+#[test]
+fn matrices_with_more_columns_than_rows_have_factors() {
+    let other = [[1.0, 2.0, 3.0], [4.0, 5.0, 7.0]];
+    let (q, r) = wide_orthogonal(&Tensor::from([WIDE, other]));
+    assert_close(&product(&q.as_slice()[..4], &r.as_slice()[..6], 3), WIDE.as_flattened(), 1e-14);
+    assert_close(&product(&q.as_slice()[4..], &r.as_slice()[6..], 3), other.as_flattened(), 1e-14);
+    assert_eq!((r.as_slice()[3], r.as_slice()[9]), (0.0, 0.0));
+    let (u, s, vt) = wide_singular(&Tensor::from(WIDE), &Tensor::from([0.0; 2]));
+    let (v, same, ut) = singular(&Tensor::from([TALL]));
+    assert_close(s.as_slice(), same.as_slice(), 1e-15);
+    let scaled: Vec<f64> = u.as_slice().iter().enumerate().map(|(at, u)| u * s.as_slice()[at % 2]).collect();
+    assert_close(&product(&scaled, vt.as_slice(), 3), WIDE.as_flattened(), 1e-14);
+    // The factors of the transpose, exchanged.
+    for (at, (own, v)) in vt.as_slice().iter().zip([0, 2, 4, 1, 3, 5].map(|at| v.as_slice()[at])).enumerate()
+    {
+        assert!((own - v).abs() < 1e-14, "{at}");
+    }
+    assert_close(u.as_slice(), &[0, 2, 1, 3].map(|at| ut.as_slice()[at]), 1e-14);
+    assert_eq!(wide_rank(&Tensor::from([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0]])), 1);
+    let inverse = wide_inverse(&Tensor::from(WIDE));
+    assert_close(&product(WIDE.as_flattened(), inverse.as_slice(), 2), &[1.0, 0.0, 0.0, 1.0], 1e-14);
+    let b = Tensor::from([[1.0], [2.0]]);
+    let x = shortest(&Tensor::from(WIDE), &b);
+    assert_close(x.as_slice(), &product(inverse.as_slice(), b.as_slice(), 1), 1e-14);
+    let m = Tensor::from(WIDE);
+    assert_eq!(mind!(linalg::pinv(m)).as_slice(), inverse.as_slice());
+    assert_eq!(mind!(linalg::lstsq(m, b)).as_slice(), x.as_slice());
+    let gradient = mind!(grad(sum(linalg::lstsq(m, b)), wrt = m));
+    let step = 1e-6;
+    for at in 0..6 {
+        let moved = |by: f64| {
+            let mut a = WIDE;
+            a[at / 3][at % 3] += by;
+            shortest(&Tensor::from(a), &b).as_slice().iter().sum::<f64>()
+        };
+        assert_close(&[gradient.as_slice()[at]], &[(moved(step) - moved(-step)) / (2.0 * step)], 1e-7);
+    }
+}
+
+#[test]
+fn derivatives_of_wide_matrices_are_those_of_difference_quotients() {
+    let direction = [[0.3, -0.5, 0.7], [0.2, -0.4, 0.6]];
+    let curvature = wide_curvature(&Tensor::from(WIDE), &Tensor::from(direction));
+    let gradient = wide_slope(&Tensor::from(WIDE));
+    let step = 1e-5;
+    for at in 0..6 {
+        let moved = |by: f64| {
+            let mut a = WIDE;
+            a[at / 3][at % 3] += by;
+            let a = Tensor::from(a);
+            [wide(&a), wide_along(&a, &Tensor::from(direction))]
+        };
+        let (after, before) = (moved(step), moved(-step));
+        let [first, second] = [0, 1].map(|order| (after[order] - before[order]) / (2.0 * step));
+        assert_close(&[gradient.as_slice()[at]], &[first], 1e-6);
+        assert_close(&[curvature.as_slice()[at]], &[second], 1e-5);
+    }
+}
+
+mind! {
+    fn of_each_side<B>(a: f64[2, 2], b: f64[B, 2, 1]) -> f64[B, 2, 1] { linalg::solve(a, b) }
+    fn of_each_system<B>(a: f64[B, 2, 2], b: f64[2, 1]) -> f64[B, 2, 1] { linalg::solve(a, b) }
+    fn of_each_pair<A, B>(a: f64[A, 1, 2, 2], b: f64[B, 2, 1]) -> f64[A, B, 2, 1] {
+        linalg::solve_triangular(a, b, lower = true)
+    }
+    #[grad(a)]
+    fn total_of_sides<B>(a: f64[2, 2], b: f64[B, 2, 1]) -> f64 { sum(sin(linalg::solve(a, b))) }
+}
+
+#[test]
+fn batches_of_systems_and_of_right_hand_sides_broadcast() {
+    let (a, b) = ([[1.0, 2.0], [4.0, 3.0]], [[[1.0], [2.0]], [[3.0], [4.0]], [[5.0], [7.0]]]);
+    let x = of_each_side(&Tensor::from(a), &Tensor::from(b));
+    for (x, b) in x.as_slice().chunks(2).zip(b) {
+        assert_close(&product(a.as_flattened(), x, 1), b.as_flattened(), 1e-14);
+    }
+    let systems = [a, GOOD, [[0.0, 1.0], [2.0, 0.0]]];
+    let x = of_each_system(&Tensor::from(systems), &Tensor::from(b[0]));
+    for (x, a) in x.as_slice().chunks(2).zip(systems) {
+        assert_close(&product(a.as_flattened(), x, 1), b[0].as_flattened(), 1e-14);
+    }
+    let x = of_each_pair(&Tensor::from([[a], [GOOD]]), &Tensor::from(b));
+    for (at, x) in x.as_slice().chunks(2).enumerate() {
+        let lower = if at < 3 { [1.0, 0.0, 4.0, 3.0] } else { [4.0, 0.0, 2.0, 5.0] };
+        assert_close(&product(&lower, x, 1), b[at % 3].as_flattened(), 1e-14);
+    }
+    // Those of JAX 0.10.2.
+    let (_, gradient) = total_of_sides_grad(&Tensor::from(a), &Tensor::from(b));
+    assert_close(gradient.as_slice(), &[-0.406_751_87, 4.229_948_23, 0.150_691_30, -2.184_563_62], 1e-8);
+    let (m, v) = (Tensor::from(a), Tensor::from(b));
+    assert_eq!(mind!(linalg::solve(m, v)).as_slice(), of_each_side(&m, &v).as_slice());
+}
+
 #[test]
 fn too_few_rows_are_an_error_at_run_time() {
     let wide = Tensor::from([[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]]);

@@ -57,11 +57,7 @@ pub fn refused(error: &Error, context: &Context) -> Failure {
             let dims: Vec<_> = symbols.iter().map(|symbol| format!("--dim {symbol}=32")).collect();
             mistake.help(format!("give each one, as {}", dims.join(" ")))
         }
-        Error::Unknown(_)
-        | Error::Extents(_)
-        | Error::Mesh(_)
-        | Error::External(_)
-        | Error::Decomposition(_) => mistake,
+        Error::Unknown(_) | Error::Extents(_) | Error::Mesh(_) | Error::External(_) => mistake,
     })
 }
 

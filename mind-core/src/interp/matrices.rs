@@ -123,13 +123,14 @@ fn identity(len: usize, count: usize) -> Columns {
 /// The rows of `Q`, and those of the transpose of `R`, by reflections.
 fn qr(mut a: Columns) -> (Columns, std::ops::Range<usize>) {
     let (m, n) = (a[0].len(), a.len());
+    let rank = m.min(n);
     // Each vector `v` is that of the reflection `1 - v vᵀ`.
     let mut reflections = Vec::new();
     let reflect = |v: &[f64], x: &mut [f64]| {
         let along = dot(v, x);
         x.iter_mut().zip(v).for_each(|(x, v)| *x -= along * v);
     };
-    for j in 0..n {
+    for j in 0..rank {
         let mut v: Vec<f64> = a[j].iter().enumerate().map(|(i, x)| if i < j { 0.0 } else { *x }).collect();
         let below = v[j + 1..].iter().fold(0.0, |norm: f64, x| norm.hypot(*x));
         if below > 0.0 {
@@ -140,14 +141,14 @@ fn qr(mut a: Columns) -> (Columns, std::ops::Range<usize>) {
             reflections.push(v);
         }
     }
-    let mut q = identity(m, n);
+    let mut q = identity(m, rank);
     for v in reflections.iter().rev() {
         q.iter_mut().for_each(|column| reflect(v, column));
     }
     let triangle = a
         .iter()
         .enumerate()
-        .map(|(j, column)| (0..n).map(|i| if i <= j { column[i] } else { 0.0 }).collect());
+        .map(|(j, column)| (0..rank).map(|i| if i <= j { column[i] } else { 0.0 }).collect());
     ([rows(m, &q), triangle.collect()].concat(), m..m + n)
 }
 
@@ -227,6 +228,11 @@ fn eigh(mut a: Columns) -> (Columns, std::ops::Range<usize>) {
 /// A row with the descending singular values, and the rows of `U` and `V`, by rotations of Jacobi of the columns.
 fn svd(mut a: Columns) -> (Columns, std::ops::Range<usize>) {
     let (m, n) = (a[0].len(), a.len());
+    if m < n {
+        let (mut factors, values) = svd(rows(m, &a));
+        factors[1..].rotate_left(n);
+        return (factors, values);
+    }
     let mut v = identity(n, n);
     by_rotations(n, |[p, q]| {
         let [squares, others, off] = [(p, p), (q, q), (p, q)].map(|(p, q)| dot(&a[p], &a[q]));

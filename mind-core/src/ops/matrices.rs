@@ -77,15 +77,15 @@ static LU: OpInfo = OpInfo {
 /// `Qr(a)`: a matrix with orthonormal columns times an upper triangular matrix, for each matrix in the last two axes; an
 /// extension.
 ///
-/// - **Shape**: `[…, m, n] → […, m + n, n]`.
+/// - **Shape**: `[…, m, n] → […, m + n, k]`, where `k` is the smaller of `m` and `n`. If symbols do not determine which
+///   one that is, it is `n`, and a program checks on entry that `m` is at least as large (E6009).
 /// - **Dtype**: the operand's, `f32` or `f64`.
 /// - **Semantics**: the first `m` rows of a result are `Q`, and the others the transpose of `R`, where `Q @ R` is the
 ///   matrix. Each step reflects a column onto the opposite sign of its pivot, unless all elements below are 0, so that
 ///   the diagonal of `R` may be negative. If an element is infinite or NaN, the result of its matrix is NaN.
 /// - **Error**: `Q @ R` differs from `a`, and `Qᵀ @ Q` from the identity, by at most `4 m n ε` relative to the norm.
 /// - **Derivative**: none; the library's `linalg::qr` has one, in its own text.
-/// - **Constraints**: 1. the rank is at least 2 (E3002). 2. `a` is of floats (E2005). 3. There are at least as many rows
-///   as columns (E3003).
+/// - **Constraints**: 1. the rank is at least 2 (E3002). 2. `a` is of floats (E2005).
 /// - **Example**: `%1 = Qr (%0) : f32[5, 2]`.
 static QR: OpInfo = OpInfo {
     name: "Qr",
@@ -119,16 +119,16 @@ static EIGH: OpInfo = OpInfo {
 
 /// `Svd(a)`: the reduced singular value decomposition of each matrix in the last two axes; an extension.
 ///
-/// - **Shape**: `[…, m, n] → […, 1 + m + n, n]`.
+/// - **Shape**: `[…, m, n] → […, 1 + m + n, k]`, where `k` is the smaller of `m` and `n`. If symbols do not determine
+///   which one that is, it is `n`, and a program checks on entry that `m` is at least as large (E6009).
 /// - **Dtype**: the operand's, `f32` or `f64`.
 /// - **Semantics**: the first row of a result has the singular values `s`, descending, the next `m` rows are `U` and
-///   the last `n` rows `V`, both with orthonormal columns, where `U @ diag(s) @ Vᵀ` is the matrix. In each column of `U`
-///   the first element whose magnitude is at least half the largest is positive. If an element is infinite or NaN, the
-///   result of its matrix is NaN.
+///   the last `n` rows `V`, both with orthonormal columns, where `U @ diag(s) @ Vᵀ` is the matrix. In each column of `U`,
+///   or of `V` if `n` is larger than `m`, the first element whose magnitude is at least half the largest is positive. If
+///   an element is infinite or NaN, the result of its matrix is NaN.
 /// - **Error**: the singular values and `U @ diag(s) @ Vᵀ` differ by at most `8 m n ε` relative to the norm.
 /// - **Derivative**: none; the library's functions have one, in their own text.
-/// - **Constraints**: 1. the rank is at least 2 (E3002). 2. `a` is of floats (E2005). 3. There are at least as many rows
-///   as columns (E3003).
+/// - **Constraints**: 1. the rank is at least 2 (E3002). 2. `a` is of floats (E2005).
 /// - **Example**: `%1 = Svd (%0) : f32[6, 2]`.
 static SVD: OpInfo = OpInfo {
     name: "Svd",
@@ -139,14 +139,15 @@ static SVD: OpInfo = OpInfo {
 };
 
 const DECOMPOSITION: OpInfo = OpInfo {
-    origin: |_, operands, axis| (axis + 2 != operands[0].rank()).then_some((0, axis)),
+    // The extents of the result are other numbers than those of the operand.
+    origin: |_, operands, axis| (axis + 2 < operands[0].rank()).then_some((0, axis)),
     requirements: |_, operands| {
         let [.., rows, columns] = &operands[0].shape[..] else { unreachable!("inference checks the rank") };
-        unproved(columns, rows).into_iter().collect()
+        if rows.at_most(columns) { Vec::new() } else { unproved(columns, rows).into_iter().collect() }
     },
     sample: Sampling {
         cases: |row, dtype| {
-            let shapes: [&[i64]; 4] = [&[1, 1], &[3, 3], &[4, 2], &[2, 3, 2]];
+            let shapes: [&[i64]; 5] = [&[1, 1], &[3, 3], &[4, 2], &[2, 3, 2], &[2, 2, 3]];
             of_floats(dtype, shapes.map(|a| Case::new(row.op(listed([])), dtype, &[a])))
         },
         ..FACTOR.sample
@@ -292,16 +293,14 @@ fn infer(op: &Op, operands: &[&Type]) -> Inferred {
     match matrix {
         Matrix::Triangle { .. } => Ok(a.clone()),
         Matrix::Factor(factorization) => {
-            let columns = &a.shape[a.rank() - 1];
+            let mut columns = &a.shape[a.rank() - 1];
             let mut more = Dim::literal(factorization.extra_rows());
             if factorization.is_of_square() {
                 expect_shape(op, operands, 0, &with_end(&a.shape, [rows, rows]))?;
-            } else if rows.add_literal(1).is_ok_and(|next| next.at_most(columns)) {
-                let problem = format!("operand with {rows} rows, needed at least {columns}");
-                let fault = OpError::new(op, Code::E3003).problem(problem).focus(Focus::Operand(0));
-                return Err(fault.operands(&[0]).into());
             } else {
                 more = more.add(columns).map_err(|overflow| OpError::overflow(op, overflow))?;
+                // The smaller extent. If it is not known, the program requires that these are the columns.
+                columns = if rows.at_most(columns) { rows } else { columns };
             }
             let more = rows.add(&more).map_err(|overflow| OpError::overflow(op, overflow))?;
             Ok(a.with_shape(with_end(&a.shape, [&more, columns])))

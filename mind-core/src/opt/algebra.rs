@@ -84,6 +84,10 @@ pub(super) fn rewrite(op: &Op, operands: &Operands, ty: &Type, known: &Optimised
         Op::Map(Map::Sub) => difference(operands, ty, known),
         Op::Map(Map::Mul) => product(operands, ty, known),
         Op::Map(Map::Div) => quotient(operands, ty, known),
+        Op::Map(Map::SELECTION) => match number(0) {
+            Some(KnownNumber::Bool(is_chosen)) => Rewrite::Value(operands[if is_chosen { 1 } else { 2 }]),
+            _ => Rewrite::Same,
+        },
         Op::Map(Map::Neg) => known.negated(operands[0]).map_or(Rewrite::Same, Rewrite::Value),
         Op::Map(map) if map.keeps_zeros_of_products() => product_that_keeps_zeros(operands, ty, known),
         Op::Map(Map::Relu) if known.inst(operands[0]).op == Op::Map(Map::Relu) => Rewrite::Value(operands[0]),

@@ -1,13 +1,14 @@
 //! Lowers operations on the matrices in the last two axes.
 
 use super::{
+    decompositions,
     elements::{self, apply},
     reductions,
     tensor::{Tensor, number},
     writer::{SsaValue, Writer},
 };
 use crate::{
-    ir::{Factorization, Matrix, Op, Reduction, Triangular},
+    ir::{Factorization, Matrix, Reduction, Triangular},
     map::Map,
     reduce::{ArgReduce, Reduce},
     ty::DType,
@@ -21,9 +22,9 @@ pub(super) fn lower(writer: &mut Writer, matrix: Matrix, operands: &[SsaValue], 
             triangle(writer, factor, "where(le(column, row), x, 0.0)")
         }
         Matrix::Factor(Factorization::Lu) => lu(writer, first, &to),
-        Matrix::Factor(Factorization::Qr | Factorization::Eigh | Factorization::Svd) => {
-            unreachable!("a module with decompositions is refused")
-        }
+        Matrix::Factor(Factorization::Qr) => decompositions::qr(writer, first, to),
+        Matrix::Factor(Factorization::Eigh) => decompositions::eigh(writer, first, to),
+        Matrix::Factor(Factorization::Svd) => decompositions::svd(writer, first, to),
         Matrix::SolveTriangular(of) => solve_triangular(writer, of, [first, operands[1]], to),
         Matrix::Triangle { lower, strict } => {
             let kept = match (lower, strict) {
@@ -37,11 +38,6 @@ pub(super) fn lower(writer: &mut Writer, matrix: Matrix, operands: &[SsaValue], 
     }
 }
 
-/// Whether StableHLO has no form for an operation.
-pub(super) const fn is_refused(op: &Op) -> bool {
-    matches!(op, Op::Matrix(Matrix::Factor(Factorization::Qr | Factorization::Eigh | Factorization::Svd)))
-}
-
 /// The number of the row and of the column of each element of these matrices.
 fn positions(writer: &mut Writer, of: &Tensor) -> [SsaValue; 2] {
     let rank = of.rank();
@@ -49,7 +45,7 @@ fn positions(writer: &mut Writer, of: &Tensor) -> [SsaValue; 2] {
 }
 
 /// A formula of the elements `x` and their positions `row` and `column`.
-fn triangle(writer: &mut Writer, x: SsaValue, formula: &'static str) -> SsaValue {
+pub(super) fn triangle(writer: &mut Writer, x: SsaValue, formula: &'static str) -> SsaValue {
     let [row, column] = positions(writer, &writer.tensor(x).clone());
     elements::evaluate(writer, formula, &[("x", x), ("row", row), ("column", column)])
 }
@@ -73,7 +69,7 @@ fn solve_triangular(writer: &mut Writer, of: Triangular, [a, b]: [SsaValue; 2], 
 }
 
 /// The matrices of `x`, with NaN for those for which an element of `marks` is not 0.
-fn nan_where_any(writer: &mut Writer, marks: SsaValue, x: SsaValue) -> SsaValue {
+pub(super) fn nan_where_any(writer: &mut Writer, marks: SsaValue, x: SsaValue) -> SsaValue {
     let to = writer.tensor(x).clone();
     let marked = over(writer, Reduce::Max, marks, &[to.rank() - 2, to.rank() - 1]);
     let marked = writer.broadcast(marked, &to.shape);
@@ -86,7 +82,7 @@ fn nan_where_any(writer: &mut Writer, marks: SsaValue, x: SsaValue) -> SsaValue 
 }
 
 /// A reduction over axes, which stay with extent 1.
-fn over(writer: &mut Writer, reduce: Reduce, x: SsaValue, axes: &[usize]) -> SsaValue {
+pub(super) fn over(writer: &mut Writer, reduce: Reduce, x: SsaValue, axes: &[usize]) -> SsaValue {
     let mut to = writer.tensor(x).clone();
     axes.iter().for_each(|axis| to.shape[*axis] = 1);
     let reduction = Reduction { axes: axes.iter().map(|axis| *axis as i64).collect(), keepdims: true };

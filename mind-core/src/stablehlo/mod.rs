@@ -47,6 +47,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod decompositions;
 mod elements;
 mod extents;
 mod lower;
@@ -116,9 +117,6 @@ pub enum Error {
     /// E6010: all Rust functions that the module calls.
     #[error("Rust functions cannot be lowered to StableHLO: {}", quoted(.0))]
     External(Vec<Arc<str>>),
-    /// E6010: all decompositions in the module that StableHLO has no operation for: `Qr`, `Eigh` and `Svd`.
-    #[error("not available on XLA yet: {}", quoted(.0))]
-    Decomposition(Vec<Arc<str>>),
 }
 
 impl Error {
@@ -128,7 +126,7 @@ impl Error {
             Self::Open(_) => Code::E2003,
             Self::Unknown(_) => Code::E2002,
             Self::Extents(error) | Self::Mesh(error) => error.code,
-            Self::External(_) | Self::Decomposition(_) => Code::E6010,
+            Self::External(_) => Code::E6010,
         }
     }
 }
@@ -191,34 +189,29 @@ pub struct ShardedType {
 /// # Panics
 /// In the same cases as [`print()`].
 pub fn described(module: &Canonical, options: &Options) -> Result<Described, Error> {
-    let foreign = names(module, &|op| match op {
-        Op::Own(Own::External(external)) => Some(external.function().clone()),
-        _ => None,
-    });
+    let foreign = externals(module);
     if !foreign.is_empty() {
         return Err(Error::External(foreign));
-    }
-    let decompositions = names(module, &|op| matrices::is_refused(op).then(|| op.info().name.into()));
-    if !decompositions.is_empty() {
-        return Err(Error::Decomposition(decompositions));
     }
     let extents = extents::check(module, &options.extents)?;
     lower::module(module, &extents, options)
 }
 
-/// The names of operations of a module, in loops too, sorted and without repetitions.
-fn names(module: &Module, name: &dyn Fn(&Op) -> Option<Arc<str>>) -> Vec<Arc<str>> {
-    fn collect(module: &Module, name: &dyn Fn(&Op) -> Option<Arc<str>>, names: &mut BTreeSet<Arc<str>>) {
+/// The Rust functions that a module calls, in loops too, sorted and without repetitions.
+fn externals(module: &Module) -> Vec<Arc<str>> {
+    fn collect(module: &Module, functions: &mut BTreeSet<Arc<str>>) {
         for inst in module.insts() {
-            names.extend(name(&inst.op));
+            if let Op::Own(Own::External(external)) = &inst.op {
+                functions.insert(external.function().clone());
+            }
             if let Some(body) = inst.op.called() {
-                collect(body, name, names);
+                collect(body, functions);
             }
         }
     }
-    let mut names = BTreeSet::new();
-    collect(module, name, &mut names);
-    names.into_iter().collect()
+    let mut functions = BTreeSet::new();
+    collect(module, &mut functions);
+    functions.into_iter().collect()
 }
 
 /// A name in quotes, with the escapes of MLIR.

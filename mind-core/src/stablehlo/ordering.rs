@@ -41,7 +41,7 @@ fn roll(writer: &mut Writer, shift: i64, axis: usize, operand: SsaValue, to: Ten
 }
 
 /// Sorts elements. Returns `beside` in their order if it is given, else the elements. NaN is greater than every number.
-fn sort(
+pub(super) fn sort(
     writer: &mut Writer,
     axis: i64,
     descending: bool,
@@ -54,9 +54,12 @@ fn sort(
     let results = if types.len() == 1 { types[0].clone() } else { format!("({})", types.join(", ")) };
     let (names, types) = (writer.names(&operands), writer.types(&operands, results));
     let element = Tensor::scalar(writer.tensor(operand).dtype);
-    let (truth, place) = (Tensor::scalar(DType::Bool), Tensor::scalar(DType::I64));
+    let truth = Tensor::scalar(DType::Bool);
     let unsigned = comparison(element.dtype);
-    let others = if beside.is_some() { format!(", %left: {place}, %right: {place}") } else { String::new() };
+    let others = beside.map_or_else(String::new, |beside| {
+        let own = Tensor::scalar(writer.tensor(beside).dtype);
+        format!(", %left: {own}, %right: {own}")
+    });
     let compare = |name: &str, direction: &str, [a, b]: [&str; 2]| {
         format!(
             "      %{name} = stablehlo.compare {direction}, %{a}, %{b}{unsigned} : ({element}, {element}) -> {truth}\n"

@@ -115,6 +115,14 @@ impl Writer {
         self.value(to, format!("%{number}#1"))
     }
 
+    /// Writes a line with two results.
+    pub(super) fn two_results(&mut self, to: [Tensor; 2], right: fmt::Arguments<'_>) -> [SsaValue; 2] {
+        let number = self.number();
+        self.write(format_args!("%{number}:2 = {right}"));
+        let results = self.results(number, to.to_vec());
+        [results[0], results[1]]
+    }
+
     fn write(&mut self, line: fmt::Arguments<'_>) {
         writeln!(self.lines, "    {line}").expect("writing to a string cannot fail");
     }

@@ -71,15 +71,3 @@ fn every_one_is_named(text: &str) {
     assert_eq!(error.to_string(), "Rust functions cannot be lowered to StableHLO: `my::one`, `my::two`");
     assert_eq!(error.code(), Code::E6010);
 }
-
-#[test]
-fn decompositions_are_refused() {
-    let program = "fn f(a: f32[3, 2]) -> (f32[3, 2], f32[2], f32[3]) {
-        let (q, _) = linalg::qr(a);
-        let w = fold w = zeros([2]) for k in 0..2 { w + linalg::eigvalsh(a.T @ a) };
-        (q, linalg::svdvals(a) + w, linalg::eigvalsh(a @ a.T))
-    }";
-    let error = refused(module(program), &[]);
-    assert_eq!(error.to_string(), "not available on XLA yet: `Eigh`, `Qr`, `Svd`");
-    assert_eq!(error.code(), Code::E6010);
-}

@@ -37,6 +37,21 @@ fn draws_until_one_is_accepted_are_lowered() {
     assert_eq!(texts.matches("stablehlo.while").count(), 8, "{texts}");
 }
 
+/// XLA expands the calls. A loop of rotations ends after 40 rounds, and 3 columns have 3 pairs in a round.
+#[test]
+fn decompositions_are_calls_that_xla_expands_and_bounded_loops() {
+    let texts = texts(
+        "fn orthogonal(a: f64[2, 4, 3]) -> f64[2, 4, 3] { let (q, _) = linalg::qr(a); q }
+        fn symmetric(a: f32[3, 3]) -> f32[3] { linalg::eigvalsh(a) }
+        fn singular(a: f64[2, 3, 5]) -> f64[2, 3] { linalg::svdvals(a) }",
+    );
+    let count = |part: &str| texts.matches(part).count();
+    assert_eq!(count("@Qr("), 2, "{texts}");
+    assert_eq!(count("@ProductOfElementaryHouseholderReflectors("), 2, "{texts}");
+    assert_eq!(count("stablehlo.while"), 2, "{texts}");
+    assert_eq!(count("dense<120> : tensor<i64>"), 2, "{texts}");
+}
+
 #[test]
 fn what_a_text_takes_and_gives_is_told_beside_it() {
     let functions = functions(

@@ -31,10 +31,10 @@ pub fn lu<T: Number>(a: Argument<'_, T>, out: &mut [T]) {
     });
 }
 
-/// Orthogonal and triangular factors of matrices with as many rows as columns, or more.
+/// Orthogonal and triangular factors of matrices.
 pub fn qr<T: Number>(a: Argument<'_, T>, out: &mut [T]) {
     let extents @ [rows, columns] = matrix(a);
-    decomposed(a, (rows + columns) * columns, out, |a, out| {
+    decomposed(a, (rows + columns) * rows.min(columns), out, |a, out| {
         match_dtype!(T::DTYPE, R {
             floats => R::qr(extents, T::cast(a), T::cast_mut(out)),
             others => refused(),
@@ -53,10 +53,10 @@ pub fn eigh<T: Number>(a: Argument<'_, T>, out: &mut [T]) {
     });
 }
 
-/// Singular values and vectors of matrices with as many rows as columns, or more.
+/// Singular values and vectors of matrices.
 pub fn svd<T: Number>(a: Argument<'_, T>, out: &mut [T]) {
     let extents @ [rows, columns] = matrix(a);
-    decomposed(a, (1 + rows + columns) * columns, out, |a, out| {
+    decomposed(a, (1 + rows + columns) * rows.min(columns), out, |a, out| {
         match_dtype!(T::DTYPE, R {
             floats => R::svd(extents, T::cast(a), T::cast_mut(out)),
             others => refused(),

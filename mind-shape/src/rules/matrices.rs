@@ -15,22 +15,22 @@ pub const fn factor<'a>(a: Type, extra: i64) -> TypeResult<'a> {
     factors(a, [extent, extra], extent)
 }
 
-/// A decomposition of matrices with as many rows as columns, or more. Its result has a row for each row and each column
-/// of a matrix, and `extra` further rows.
+/// A decomposition of matrices. Its result has a row for each row and each column of a matrix, and `extra` further rows,
+/// each as long as the shorter of a row and a column.
 ///
 /// # Errors
-/// E3002 for a rank below 2; E2005 unless the elements are floats; E3003 if the matrices have fewer rows than columns.
+/// E3002 for a rank below 2; E2005 unless the elements are floats.
 pub const fn decompose<'a>(a: Type, extra: i64) -> TypeResult<'a> {
     attempt!(matrix(a));
     let [rows, columns] = [a.extent(a.rank() - 2), a.extent(a.rank() - 1)];
-    if rows != UNKNOWN && columns != UNKNOWN && rows < columns {
-        return fail(Problem::Wide);
-    }
     let more = match columns.checked_add(extra) {
         Some(more) => more,
         None => return fail(Problem::Overflow),
     };
-    factors(a, [rows, if columns == UNKNOWN { UNKNOWN } else { more }], columns)
+    if rows == UNKNOWN || columns == UNKNOWN {
+        return factors(a, [UNKNOWN, UNKNOWN], UNKNOWN);
+    }
+    factors(a, [rows, more], if rows < columns { rows } else { columns })
 }
 
 /// Matrices of `columns` columns, whose number of rows is a sum.

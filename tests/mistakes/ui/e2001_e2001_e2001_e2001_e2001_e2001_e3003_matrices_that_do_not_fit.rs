@@ -11,7 +11,9 @@ mind! {
 
     fn squares(a: f64[3, 2], b: f64[2, 1]) -> f64[2, 1] { linalg::lstsq(a, b) }
 
-    fn columns(a: f64[2, 3]) -> f64[2] { linalg::svdvals(a) }
+    fn values<M, N>(a: f64[M, N]) -> f64[N] { linalg::svdvals(a) }
+
+    fn columns(a: f64[2, 3]) -> f64[3] { values(a) }
 
     fn vector(a: f64[3, 3], b: f64[3]) -> f64[3] { linalg::solve(a, b) }
 }
