@@ -6,6 +6,7 @@
 
 mod bind;
 mod evaluate;
+mod fourier;
 mod matrices;
 mod nan;
 mod number;

@@ -121,6 +121,8 @@ pub enum Op<A: Form = Resolved> {
     Product(Product),
     /// An operation on the matrices in the last two axes.
     Matrix(Matrix),
+    /// A Fourier transform of rows.
+    Fourier(Fourier<A>),
     /// A filter that moves over an image, and its derivatives.
     Window(Window<A>),
     /// What windows reduce to, and its derivatives.
@@ -158,6 +160,7 @@ impl<A: Form> Op<A> {
             Self::Join(op) => op,
             Self::Product(op) => op,
             Self::Matrix(op) => op,
+            Self::Fourier(op) => op,
             Self::Window(op) => op,
             Self::Pool(op) => op,
             Self::Effect(op) => op,
@@ -190,6 +193,11 @@ impl<A: Form> Op<A> {
             Matrix::SolveTriangular(of) => !of.unit_diagonal,
             Matrix::Factor(_) | Matrix::Triangle { .. } => false,
         }
+    }
+
+    /// Whether it is a Fourier transform.
+    pub const fn is_transform(&self) -> bool {
+        matches!(self, Self::Fourier(_))
     }
 
     /// Whether the operation returns its operand and has an effect. Such an operation is never removed or merged with
@@ -444,6 +452,24 @@ pub struct Triangular {
     pub transposed: bool,
     /// Whether the diagonal is not read: all its elements are 1.
     pub unit_diagonal: bool,
+}
+
+/// Fourier transforms of rows. A complex number is a pair, the last axis of a tensor. Their rows are in
+/// `ops/fourier.rs`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Fourier<A: Form = Resolved> {
+    /// Rows of complex numbers to rows of complex numbers; an extension.
+    Fft {
+        /// Whether the exponents are positive. The result is not divided by the length of the row.
+        inverse: bool,
+    },
+    /// Rows of real numbers to the first half of rows of complex numbers; an extension.
+    RealFft,
+    /// The derivative of `RealFft`; an extension.
+    RealFftGrad {
+        /// The shape of the operand of `RealFft`, which is the result's.
+        shape: A::Shape,
+    },
 }
 
 /// Operations that move a filter over an image. Their rows are in `ops/convolution.rs`.

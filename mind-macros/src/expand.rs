@@ -25,7 +25,7 @@ use crate::{
     emit::{self, Arguments, Constants, Emitter, Item, Lengths, Parameter, Root},
     link::{CallSite, Exports, Imports, Linked, Received, Unreadable, VERSION, stacks_of_imports},
     report::compile_errors,
-    warnings, watch,
+    transforms, warnings, watch,
 };
 
 /// Expands `mind!`: to the code of the program, and to a compile error for each error in it.
@@ -373,7 +373,11 @@ fn items(
         Part::Forms(_) => TokenStream::new(),
     };
     let watching = watch::watching();
-    let own = pipeline::compile_watching(function, watching).and_then(|compiled| diags.keep(compiled));
+    let refused = transforms::refused(function);
+    let is_whole = refused.is_none();
+    diags.extend(refused);
+    let own = is_whole.then(|| pipeline::compile_watching(function, watching)).flatten();
+    let own = own.and_then(|compiled| diags.keep(compiled));
     let result = function.result.clone();
     let face = Face {
         name: function.name.clone(),
@@ -386,8 +390,8 @@ fn items(
     let item = emit_item(root, function, face, own.as_ref(), part);
     let item = quote! { #item #seen };
     let Some(request) = &function.gradient else { return item };
-    let compiled = pipeline::compile_gradient_watching(function, request, watching);
-    let compiled = compiled.and_then(|compiled| diags.keep(compiled));
+    let compiled = is_whole.then(|| pipeline::compile_gradient_watching(function, request, watching));
+    let compiled = compiled.flatten().and_then(|compiled| diags.keep(compiled));
     let result = pipeline::gradient_result(function, request);
     let doc = format!(" Computes [`{0}`]({0}()) and its gradient.", function.name);
     let name = format_ident!("{}_grad", function.name);

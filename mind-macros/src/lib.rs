@@ -29,6 +29,7 @@ mod report;
 #[cfg(test)]
 #[path = "../../tests/support/sample.rs"]
 mod sample;
+mod transforms;
 #[cfg(test)]
 mod unfinished;
 mod warnings;

@@ -51,8 +51,8 @@ pub(crate) enum Problem<'a> {
     Rank { operand: usize, needed: usize },
     /// There are no last two axes to swap.
     NoMatrix,
-    /// The table of `gather` has rank 0, so it has no rows.
-    GatherRank,
+    /// The operand has rank 0, so it has no rows.
+    NoRow,
     /// The inner dimensions of a product differ.
     Inner { extents: [i64; 2] },
     /// The shapes of two operands differ.
@@ -183,7 +183,7 @@ impl<'a> Failure<'a> {
             | Problem::MatMulRank { .. }
             | Problem::Rank { .. }
             | Problem::NoMatrix
-            | Problem::GatherRank
+            | Problem::NoRow
             | Problem::NoAxis => "E3002",
             Problem::Inner { .. }
             | Problem::ShapesDiffer { .. }
@@ -290,7 +290,7 @@ impl<'a> Failure<'a> {
             | Problem::MatMulRank { .. }
             | Problem::Rank { .. }
             | Problem::NoMatrix
-            | Problem::GatherRank
+            | Problem::NoRow
             | Problem::Inner { .. }
             | Problem::ShapesDiffer { .. }
             | Problem::Unlike { .. }

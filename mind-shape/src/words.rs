@@ -142,7 +142,7 @@ impl Writer<'_> {
                 let rank = context.operands[0].ty.rank();
                 self.fault(&[T("operand of rank "), Count(rank), T(", needed rank 2 or more")], &[0]);
             }
-            Problem::GatherRank => self.fault(&[T("operand of rank 0, needed rank 1 or more")], &[0]),
+            Problem::NoRow => self.fault(&[T("operand of rank 0, needed rank 1 or more")], &[0]),
             Problem::Inner { extents: [a, b] } => {
                 let parts = &[T("inner dimensions differ, "), Integer(a), T(" and "), Integer(b)];
                 self.fault(parts, &[0, 1]);

@@ -33,6 +33,7 @@ mod extents;
 #[cfg(gate)]
 mod folds;
 mod forms;
+mod fourier;
 mod gather;
 mod gradients;
 #[cfg(gate)]

@@ -53,6 +53,9 @@ impl Batch<'_> {
             Op::Join(Join::Concat { axis }) => self.all(inst, Op::Join(Join::Concat { axis: axis + 1 })),
             Op::Product(_) => self.product(inst),
             Op::Matrix(_) => self.all(inst, inst.op.clone()),
+            Op::Fourier(fourier) => {
+                self.all(inst, Op::Fourier(fourier.with_shape(|shape| self.with_axis(shape))))
+            }
             Op::Window(window) => self.window(window, inst),
             Op::Pool(pool) => self.all(inst, Op::Pool(pool.with_shape(|shape| self.with_axis(shape)))),
             Op::Own(Own::External(_)) => self.each(inst),

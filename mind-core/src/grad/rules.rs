@@ -9,7 +9,7 @@ use crate::{
     cumulate::{self, Cumulate},
     grad::{AutodiffError, push},
     ir::{
-        Arrange, Cumulation, Form, Join, Matrix, Op, Part, Pool, Product, Reduction, Reorder, Rows,
+        Arrange, Cumulation, Form, Fourier, Join, Matrix, Op, Part, Pool, Product, Reduction, Reorder, Rows,
         Triangular, ValueId, Window,
     },
     map::{Calculus, DerivativeInputs, Map, evaluate},
@@ -224,6 +224,17 @@ pub(crate) fn step<R: Reverse>(on: &mut R, op: &Op<R::Form>) -> Result<(), R::Er
         Op::Matrix(Matrix::SolveTriangular(of)) => solved(on, *of),
         Op::Matrix(triangle @ Matrix::Triangle { .. }) => {
             pass(on, 0, |on| on.emit(Op::Matrix(*triangle), &[dy]))
+        }
+        // The transposed transform of complex numbers, as a map of pairs, is the one with the other exponents.
+        Op::Fourier(Fourier::Fft { inverse }) => {
+            let inverse = !inverse;
+            pass(on, 0, |on| on.emit(Op::Fourier(Fourier::Fft { inverse }), &[dy]))
+        }
+        Op::Fourier(Fourier::RealFft) => pass(on, 0, |on| {
+            on.emit_like(|shape| Op::Fourier(Fourier::RealFftGrad { shape }), &[dy], on.operand(0))
+        }),
+        Op::Fourier(Fourier::RealFftGrad { .. }) => {
+            pass(on, 0, |on| on.emit(Op::Fourier(Fourier::RealFft), &[dy]))
         }
         // The derivatives of a convolution are convolutions of `dy` and one of the operands.
         Op::Window(Window::Conv2d(convolution)) => {

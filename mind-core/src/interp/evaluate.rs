@@ -3,8 +3,8 @@
 use mind_shape::{match_dtype, match_elements};
 
 use super::{
-    Array, Element, Elements, Float, Number, RunError, broadcast_offset, matrices, offset, positions,
-    with_float, with_number,
+    Array, Element, Elements, Float, Number, RunError, broadcast_offset, fourier, matrices, offset,
+    positions, with_float, with_number,
 };
 use crate::{
     cumulate::{Combine, Cumulate},
@@ -120,6 +120,7 @@ pub(crate) fn evaluate(op: &Op, operands: &[&Array], to: &Concrete<'_>) -> Resul
             with_number!(to.dtype, T => matmul::<T>(operands[0], operands[1], to))
         }
         Op::Matrix(matrix) => matrices::evaluate(*matrix, operands, to),
+        Op::Fourier(of) => fourier::evaluate(of, operands[0], to),
         Op::Window(Window::Conv2d(convolution)) => {
             let shapes =
                 ConvolutionShapes { image: &operands[0].shape, filter: &operands[1].shape, result: to.shape };

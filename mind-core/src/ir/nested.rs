@@ -158,6 +158,12 @@ impl Op {
         }
     }
 
+    /// Whether it is a Fourier transform, or a call or a loop that runs one.
+    pub fn has_transform(&self) -> bool {
+        let runs = |module: &Nested| module.insts().iter().any(|inst| inst.op.has_transform());
+        self.is_transform() || self.called().is_some_and(runs)
+    }
+
     /// The operation that reads the result at this position of an instruction with several results. The first result is
     /// the instruction's own value, so the position is at least 1.
     ///

@@ -320,6 +320,6 @@ fn infer(op: &Op, operands: &[&Type]) -> Inferred {
     }
 }
 
-fn wrong_rank(op: &Op, operand: usize, problem: String) -> Box<OpError> {
+pub(super) fn wrong_rank(op: &Op, operand: usize, problem: String) -> Box<OpError> {
     OpError::new(op, Code::E3002).problem(problem).focus(Focus::Operand(operand)).operands(&[operand]).into()
 }

@@ -49,6 +49,7 @@ mod elementwise;
 mod error;
 mod external;
 mod fields;
+mod fourier;
 mod gathering;
 mod indexing;
 mod joining;
@@ -137,6 +138,7 @@ pub(crate) fn info(op: &Op) -> &'static OpInfo {
         Op::Product(product) => linear::row(product),
         Op::Matrix(matrix) => matrices::row(matrix),
         Op::Window(window) => convolution::row(window),
+        Op::Fourier(fourier) => fourier::row(fourier),
         Op::Pool(pool) => pooling::row(pool),
         Op::Effect(effect) => effects::row(effect),
         Op::Own(Own::External(external)) => external::row(external),
@@ -145,7 +147,7 @@ pub(crate) fn info(op: &Op) -> &'static OpInfo {
 }
 
 /// The rows that are written out by hand, grouped by kind.
-static KINDS: [&[&OpInfo]; 15] = [
+static KINDS: [&[&OpInfo]; 16] = [
     reduction::ARGS,
     constant::ROWS,
     making::ROWS,
@@ -156,6 +158,7 @@ static KINDS: [&[&OpInfo]; 15] = [
     joining::ROWS,
     linear::ROWS,
     matrices::ROWS,
+    fourier::ROWS,
     convolution::ROWS,
     pooling::ROWS,
     effects::ROWS,

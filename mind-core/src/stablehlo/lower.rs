@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, mem, sync::Arc};
 
 use super::{
-    Compute, Described, Error, Mesh, Options, Precision, ProgramArgument, ShardedType, elements, matrices,
-    mesh, ordering, pool, quoted_text, reductions, rows,
+    Compute, Described, Error, Mesh, Options, Precision, ProgramArgument, ShardedType, elements, fourier,
+    matrices, mesh, ordering, pool, quoted_text, reductions, rows,
     tensor::{self, Tensor, list, number},
     window,
     writer::{SsaValue, Writer},
@@ -202,6 +202,7 @@ impl ModuleLowering<'_> {
                 let operands = [operands[0], operands[1]].map(|operand| self.rounded(operand));
                 window::lower(&mut self.writer, window, operands, to, self.precision)
             }
+            Op::Fourier(of) => fourier::lower(&mut self.writer, of, operands[0], to),
             Op::Pool(pool) => pool::lower(&mut self.writer, pool, &operands, to),
             Op::Effect(Effect::Inspect { .. }) => operands[0],
             Op::Own(Own::External(_)) => unreachable!("a module that calls Rust functions is refused"),

@@ -50,6 +50,7 @@
 mod decompositions;
 mod elements;
 mod extents;
+mod fourier;
 mod lower;
 mod matrices;
 mod mesh;

@@ -16,13 +16,21 @@ use crate::{
 pub(super) struct Tensor {
     pub(super) dtype: DType,
     pub(super) shape: Vec<i64>,
-    /// Whether the elements are bfloat16, which the language does not have, in place of `f32`.
-    is_bfloat16: bool,
+    foreign: Option<Foreign>,
+}
+
+/// Elements that the language does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Foreign {
+    /// bfloat16 in place of `f32`.
+    Bfloat16,
+    /// Complex numbers of two floats.
+    Complex,
 }
 
 impl Tensor {
     pub(super) fn new(dtype: DType, shape: impl Into<Vec<i64>>) -> Self {
-        Self { dtype, shape: shape.into(), is_bfloat16: false }
+        Self { dtype, shape: shape.into(), foreign: None }
     }
 
     /// The type of a scalar.
@@ -37,7 +45,12 @@ impl Tensor {
 
     /// The same shape with elements of bfloat16.
     pub(super) fn rounded(&self) -> Self {
-        Self { is_bfloat16: true, ..self.clone() }
+        Self { foreign: Some(Foreign::Bfloat16), ..self.clone() }
+    }
+
+    /// Complex numbers of two floats of this type.
+    pub(super) fn complex(&self, shape: impl Into<Vec<i64>>) -> Self {
+        Self { foreign: Some(Foreign::Complex), ..self.with_shape(shape) }
     }
 
     pub(super) fn rank(&self) -> usize {
@@ -54,8 +67,11 @@ impl fmt::Display for Tensor {
             Kind::Truth => write!(f, "i1>"),
             Kind::Unsigned => write!(f, "ui{bits}>"),
             Kind::Signed => write!(f, "i{bits}>"),
-            Kind::Float if self.is_bfloat16 => f.write_str("bf16>"),
-            Kind::Float => write!(f, "f{bits}>"),
+            Kind::Float => match self.foreign {
+                None => write!(f, "f{bits}>"),
+                Some(Foreign::Bfloat16) => f.write_str("bf16>"),
+                Some(Foreign::Complex) => write!(f, "complex<f{bits}>>"),
+            },
         }
     }
 }

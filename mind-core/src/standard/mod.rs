@@ -9,10 +9,11 @@ use std::sync::LazyLock;
 pub use docs::{Documented, documented};
 
 /// The names and texts of the files.
-pub const FILES: [(&str, &str); 6] = [
+pub const FILES: [(&str, &str); 7] = [
     ("nn", include_str!("nn.mind")),
     ("num", include_str!("num.mind")),
     ("linalg", include_str!("linalg.mind")),
+    ("fft", include_str!("fft.mind")),
     ("stats", include_str!("stats.mind")),
     ("optim", include_str!("optim.mind")),
     ("random", include_str!("random.mind")),

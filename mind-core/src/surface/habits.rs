@@ -291,7 +291,7 @@ const FUNCTIONS: &[(&[&str], Replacement)] = &[
     (&["argwhere", "flatnonzero"], library("num", "nonzero")),
     (&["count_nonzero"], formula("sum(i64({0} != 0.0))")),
     (&["kthvalue", "nth_element"], Replacement::Named("sort")),
-    (&["lu", "fft", "ifft", "rfft"], Replacement::Words(IN_RUST)),
+    (&["lu"], Replacement::Words(IN_RUST)),
     (&["inverse"], library("linalg", "inv")),
     (&["matrix_exp"], library("linalg", "expm")),
     (&["eig", "eigvals", "schur", "sqrtm", "logm"], Replacement::Words(NO_COMPLEX)),

@@ -8,8 +8,8 @@ use crate::{
     data::TensorData,
     dim::{Bindings, Dim},
     ir::{
-        Arrange, Const, Convolution, Cumulation, Effect, Join, Made, Module, Op, Padding, Part, Pool,
-        Pooling, Product, Reduction, Rows, Slice, ValueId, Window, Windows,
+        Arrange, Const, Convolution, Cumulation, Effect, Fourier, Join, Made, Module, Op, Padding, Part,
+        Pool, Pooling, Product, Reduction, Rows, Slice, ValueId, Window, Windows,
     },
     map::{Map, Row, ShapeRule},
     ops::{Attribute, Attributes, FieldKind, OpInfo, Profile, TABLE},
@@ -273,6 +273,7 @@ impl Generator {
                 (Op::Effect(Effect::Inspect { label }), vec![x])
             }
             29 => self.nesting(x)?,
+            30 if self.profile == Profile::Extended => self.transformed(x)?,
             _ => (self.constant(ty.dtype), Vec::new()),
         })
     }
@@ -430,6 +431,22 @@ impl Generator {
             dilations: vec![1 + self.random.below(2) as i64],
         };
         Some((Op::Part(Part::Unfold(windows.into())), vec![x]))
+    }
+
+    /// A Fourier transform of real numbers, its derivative, or a transform of complex numbers.
+    fn transformed(&mut self, x: ValueId) -> Option<Proposal> {
+        let ty = self.builder.ty(x).clone();
+        if !ty.dtype.is_float() || !(1..MAX_RANK).contains(&ty.rank()) {
+            return None;
+        }
+        let half = Op::Fourier(Fourier::RealFft);
+        let (of, inverse) = (self.random.below(3), self.random.once_in(2));
+        if of == 0 {
+            return Some((half, vec![x]));
+        }
+        let y = self.made(half, &[x])?;
+        let back = Fourier::RealFftGrad { shape: ty.shape };
+        Some((Op::Fourier(if of == 1 { back } else { Fourier::Fft { inverse } }), vec![y]))
     }
 
     /// A pool, or a derivative of one.

@@ -17,7 +17,10 @@ use crate::{
     cumulate::{Combine, Cumulate},
     dim::Bindings,
     interp::{Array, Concrete, Elements, RunError, Trace, broadcast_offset, evaluate, positions, trace},
-    ir::{Cumulation, Inst, Matrix, Module, Nesting, Op, Own, Part, Pool, Product, Reorder, Rows, Window},
+    ir::{
+        Cumulation, Fourier, Inst, Matrix, Module, Nesting, Op, Own, Part, Pool, Product, Reorder, Rows,
+        Window,
+    },
     map::{Exactness, Row},
     ops::{Profile, position, seen_through},
     opt::unoptimised,
@@ -324,6 +327,7 @@ impl RoundedInst<'_> {
             Op::Matrix(Matrix::Triangle { .. }) => self.apply([|x: Near| x.bound, |x: Near| x.bound])?,
             // The error depends on the condition of the matrix.
             Op::Matrix(_) => vec![f64::INFINITY; self.result.elements.len()],
+            Op::Fourier(fourier) => self.transforms(fourier),
             // Another evaluation may multiply the padding by elements, which gives NaN for an infinite element.
             Op::Window(_) if !self.is_finite() => vec![f64::INFINITY; self.result.elements.len()],
             Op::Window(Window::Conv2d(_)) => self.products(self.length(1) / self.shape(1)[3])?,
@@ -371,6 +375,25 @@ impl RoundedInst<'_> {
         let inherited = first.into_iter().zip(second).map(|(first, second)| first + second);
         let bound = |(magnitude, inherited)| self.bound(&Error { inherited, magnitude, roundings });
         Ok(magnitudes.into_iter().zip(inherited).map(bound).collect())
+    }
+
+    /// Bounds of Fourier transforms. The norm of the errors of a row bounds each of them.
+    fn transforms(&self, fourier: &Fourier) -> Vec<f64> {
+        let shape = match fourier {
+            Fourier::Fft { .. } => &self.shape(0)[..self.shape(0).len() - 1],
+            Fourier::RealFft => self.shape(0),
+            Fourier::RealFftGrad { .. } => &self.result.shape[..],
+        };
+        let (n, outer) = shape.split_last().expect("it has rows");
+        let count: usize = outer.iter().product();
+        let near: Vec<Near> = self.operands[0].near().collect();
+        let roundings = 16.0 * (2.0 * *n as f64).log2() * (*n as f64).sqrt();
+        let of_row = |row: &[Near]| {
+            let sum = |of: fn(&Near) -> f64| row.iter().map(of).sum();
+            self.bound(&Error { inherited: sum(|x| x.bound), magnitude: sum(|x| x.magnitude()), roundings })
+        };
+        let bounds = near.chunks_exact(near.len() / count).map(of_row);
+        bounds.flat_map(|bound| vec![bound; self.result.elements.len() / count]).collect()
     }
 
     /// Bounds of a recurrence, or of sums of all operands, with this number of roundings. They are computed by the same

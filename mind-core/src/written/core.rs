@@ -19,6 +19,7 @@ pub fn of_call(op: &ir::Op) -> Op {
         ir::Op::Part(Part::UnfoldGrad { windows, .. }) => {
             Op::Part(Part::UnfoldGrad { shape: Extents::Like, windows: windows.clone() })
         }
+        ir::Op::Fourier(fourier) => Op::Fourier(fourier.with_shape(|_| Extents::Like)),
         ir::Op::Pool(pool) => Op::Pool(pool.with_shape(|_| Extents::Like)),
         ir::Op::Rows(rows) => Op::Rows(rows.with_shape(|_| Extents::Like)),
         _ => op.in_form().unwrap_or_else(|| unreachable!("{op:?} is no call of a kernel")),

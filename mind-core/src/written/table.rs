@@ -18,8 +18,8 @@ use crate::{
     cumulate::Cumulate,
     dim::Dim,
     ir::{
-        self, Arrange, Convolution, Cumulation, Effect, Factorization, Join, Made, Matrix, Padding, Part,
-        Pool, Pooling, Product, Reduction, Reorder, Rows, Slice, Triangular, Window, Windows,
+        self, Arrange, Convolution, Cumulation, Effect, Factorization, Fourier, Join, Made, Matrix, Padding,
+        Part, Pool, Pooling, Product, Reduction, Reorder, Rows, Slice, Triangular, Window, Windows,
     },
     map::{Map, ShapeRule, Takes},
     ops::{place_of_part, position},
@@ -461,6 +461,24 @@ statements! {
         run: "triangle" => (X, lower, strict),
         core: one(ir::Op::Matrix(*matrix)),
     }
+    Op::Fourier(Fourier::Fft { inverse }) => {
+        is: Row::kernel().same(),
+        rule: fft(X),
+        run: "fft" => (X, inverse),
+        core: one(ir::Op::Fourier(Fourier::Fft { inverse: *inverse })),
+    }
+    Op::Fourier(Fourier::RealFft) => {
+        is: Row::kernel().axes(Axes::More(1)),
+        rule: real_fft(X),
+        run: "real_fft" => (X),
+        core: one(ir::Op::Fourier(Fourier::RealFft)),
+    }
+    Op::Fourier(Fourier::RealFftGrad { shape }) => {
+        is: Row::kernel().shaped(shape, 1),
+        rule: real_fft_back(X, Y),
+        run: "real_fft_grad" => (X, OwnType),
+        core: one(ir::Op::Fourier(Fourier::RealFftGrad { shape: shape_of(shape, types) })),
+    }
     Op::Window(Window::Conv2d(convolution)) => {
         is: Row::kernel(),
         rule: conv2d(X, Y, &convolution.strides, &convolution.padding),
@@ -775,6 +793,23 @@ pub(crate) const PRIVATE_FUNCTIONS: &[WrittenFunction] = &[
     WrittenFunction::of("factor_qr", &["a"], |_| Op::Matrix(Matrix::Factor(Factorization::Qr))),
     WrittenFunction::of("factor_eigh", &["a"], |_| Op::Matrix(Matrix::Factor(Factorization::Eigh))),
     WrittenFunction::of("factor_svd", &["a"], |_| Op::Matrix(Matrix::Factor(Factorization::Svd))),
+    WrittenFunction::of("complex_transform", &["x", "inverse"], |mut given| {
+        Op::Fourier(Fourier::Fft { inverse: given.flag(0) })
+    })
+    .with(&[AttributeForm::Flag], 1),
+    WrittenFunction::of("axis_to_pairs", &["x", "axis"], |mut given| {
+        permuted_by(Permutation::Moved { from: before_pairs(given.integer(0)), to: -2 })
+    })
+    .with(&[AttributeForm::Integer], 0),
+    WrittenFunction::of("axis_from_pairs", &["x", "axis"], |mut given| {
+        permuted_by(Permutation::Moved { from: -2, to: before_pairs(given.integer(0)) })
+    })
+    .with(&[AttributeForm::Integer], 0),
+    WrittenFunction::of("real_transform", &["x"], |_| Op::Fourier(Fourier::RealFft)),
+    WrittenFunction::of("real_transform_back", &["y", "shape"], |mut given| {
+        Op::Fourier(Fourier::RealFftGrad { shape: Extents::Written(given.dims(0)) })
+    })
+    .with(&[AttributeForm::Shape], 0),
     WrittenFunction::of(
         "triangle_solved",
         &["a", "b", "lower", "transposed", "unit_diagonal"],
@@ -785,6 +820,12 @@ pub(crate) const PRIVATE_FUNCTIONS: &[WrittenFunction] = &[
     )
     .with(&[AttributeForm::Flag, AttributeForm::Flag, AttributeForm::Flag], 3),
 ];
+
+/// An axis of a tensor of complex numbers, which does not count the last axis of pairs, among all axes.
+fn before_pairs(axis: Option<i64>) -> i64 {
+    let axis = axis.unwrap_or(-1);
+    if axis < 0 { axis.saturating_sub(1) } else { axis }
+}
 
 /// The attributes of cumulations.
 const CUMULATION: &[AttributeForm] = &[AttributeForm::Integer, AttributeForm::Flag, AttributeForm::Flag];
@@ -984,6 +1025,7 @@ impl Op {
             Self::Part(Part::UnfoldGrad { shape, windows }) => {
                 extents(shape).into_iter().chain(&mut windows.sizes).collect()
             }
+            Self::Fourier(fourier) => fourier.shape_mut().map_or_else(Vec::new, extents),
             Self::Pool(pool) => pool.shape_mut().map_or_else(Vec::new, extents),
             Self::Own(Own::Extent { number }) => vec![number],
             Self::Input { .. }

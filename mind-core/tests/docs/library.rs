@@ -13,9 +13,10 @@ After this page you can look up a function of the library: its formula, shapes, 
 
 The library is written in the language. Its functions are templates, which the compiler inlines at each call, fuses with
 the surrounding operations and differentiates. Functions, closures, files and expressions over Rust variables can call
-them: by path, as `nn::softmax(x)`, or in a block by name after `use nn::softmax;`. `nn`, `num`, `linalg`,
+them: by path, as `nn::softmax(x)`, or in a block by name after `use nn::softmax;`. `nn`, `num`, `linalg`, `fft`,
 `stats`, `optim` and `random` name modules of the library, unless a `use` of the block gives them another meaning. The
-compiler reads only the parts of the library that a program calls.
+compiler reads only the parts of the library that a program calls. Functions of `fft` need the feature `fft` of
+mind-dsl, but in the command.
 
 | notation | meaning |
 | --- | --- |

@@ -36,7 +36,7 @@ After this page you can translate a function of NumPy, JAX or PyTorch.
 
 The tables list functions of these libraries with their equivalents, or the reason why there is none. Functions of
 SciPy are listed with NumPy's, and functions of optax with JAX's. [Coverage](#coverage) states which functions are
-listed. `nn`, `num`, `linalg`, `stats`, `optim` and `random` are modules of the [library](library.md). All other
+listed. `nn`, `num`, `linalg`, `fft`, `stats`, `optim` and `random` are modules of the [library](library.md). All other
 functions are listed in the crate's documentation and in [operations](ops.md). The expressions can be used in functions
 and over Rust variables, except where the last column says otherwise.
 
@@ -59,6 +59,9 @@ The expressions use these variables:
 | `h`, `pixels` | tensors with three axes |
 | `q`, `image`, `filter` | tensors with four axes |
 
+The language has no complex numbers. A tensor of them has a last axis of 2, with the real and the imaginary part: NumPy's
+`z.view(float).reshape(*z.shape, 2)` for an array `z` of `complex128`. `axis` counts the axes of `z`.
+
 The last column shows the arguments of the libraries' functions where they are not the variables of the expression.
 ";
 
@@ -68,7 +71,8 @@ const GIVEN: &str = "x: f64[2, 3], y: f64[2, 3], p: f64[2, 3], s: f64[3, 3], w: 
                      pixels: f64[2, 5, 2], gates: f64[3, 12], image: f64[1, 8, 8, 2], filter: f64[3, 3, 2, 4]";
 
 /// Functions defined in `ci/names`, unknown to readers of the page.
-const HELPERS: &[&str] = &["zeroed(", "updated(", "stepped(", "clipped(", "scheduled(", "backward("];
+const HELPERS: &[&str] =
+    &["complexes(", "pairs(", "zeroed(", "updated(", "stepped(", "clipped(", "scheduled(", "backward("];
 
 /// The equivalent of some names.
 enum Ours {

@@ -363,6 +363,7 @@ fn surface(row: &OpInfo) -> String {
         _ if matches!(label, "cholesky" | "lu" | "qr" | "eigh" | "svd" | "solve_triangular") => {
             "in functions of `linalg`".into()
         }
+        _ if matches!(label, "fft" | "real_fft" | "real_fft_grad") => "in functions of `fft`".into(),
         _ if is_word => "only in gradients".into(),
         (_, 1) => format!("`{label}x`"),
         _ => {
@@ -386,6 +387,7 @@ fn documentation() -> BTreeMap<&'static str, (String, Vec<Part>)> {
         include_str!("../../src/ops/effects.rs"),
         include_str!("../../src/ops/external.rs"),
         include_str!("../../src/ops/dynamic.rs"),
+        include_str!("../../src/ops/fourier.rs"),
         include_str!("../../src/ops/gathering.rs"),
         include_str!("../../src/ops/indexing.rs"),
         include_str!("../../src/ops/joining.rs"),

@@ -7,9 +7,9 @@ use mind_core::{
     diag::Code::{self, *},
     dim::Dim,
     ir::{
-        Arrange, Const, Convolution, Cumulation, External, Factorization, Guard, Join, Made, Matrix, Nested,
-        Nesting, NestingFault, Op, Operands, Own, Padding, Part, Pool, Pooling, Product, Reduction, Reorder,
-        Rows, Scan, Slice, Triangular, Window, Windows,
+        Arrange, Const, Convolution, Cumulation, External, Factorization, Fourier, Guard, Join, Made, Matrix,
+        Nested, Nesting, NestingFault, Op, Operands, Own, Padding, Part, Pool, Pooling, Product, Reduction,
+        Reorder, Rows, Scan, Slice, Triangular, Window, Windows,
     },
     map::Map,
     ops::{Focus, Profile},
@@ -1442,6 +1442,72 @@ fn svd_c1() {
 #[test]
 fn svd_c2() {
     assert_eq!(code(&SVD, &["i64[2, 2]"]), E2005);
+}
+
+const FFT: Op = Op::Fourier(Fourier::Fft { inverse: false });
+const REAL_FFT: Op = Op::Fourier(Fourier::RealFft);
+
+fn real_fft_grad(of: &str) -> Op {
+    Op::Fourier(Fourier::RealFftGrad { shape: shape(of) })
+}
+
+#[test]
+fn fft_c1() {
+    assert_eq!(code(&FFT, &["f32[2]"]), E3002);
+}
+
+#[test]
+fn fft_c2() {
+    assert_eq!(code(&FFT, &["i64[3, 2]"]), E2005);
+}
+
+#[test]
+fn fft_c3() {
+    assert_eq!(code(&FFT, &["f32[2, 3]"]), E3003);
+    assert_eq!(code(&FFT, &["f32[2, N]"]), E3003);
+    let ty = infer_types(&FFT, &["f64[3, N, 2]"]).expect("it has pairs");
+    assert_eq!(ty.to_string(), "f64[3, N, 2]");
+}
+
+#[test]
+fn real_fft_c1() {
+    assert_eq!(code(&REAL_FFT, &["f32"]), E3002);
+    for (of, to) in
+        [("1", "1"), ("2", "2"), ("3", "2"), ("3, 8", "3, 5"), ("N", "N / 2 + 1"), ("2 * N + 1", "N + 1")]
+    {
+        let ty = infer_types(&REAL_FFT, &[&format!("f32[{of}]")]).expect("it has rows");
+        assert_eq!(ty.to_string(), format!("f32[{to}, 2]"));
+    }
+}
+
+#[test]
+fn real_fft_c2() {
+    assert_eq!(code(&REAL_FFT, &["i32[3]"]), E2005);
+}
+
+#[test]
+fn real_fft_grad_c1() {
+    assert_eq!(code(&real_fft_grad(""), &["f32[1, 2]"]), E3002);
+}
+
+#[test]
+fn real_fft_grad_c2() {
+    assert_eq!(code(&real_fft_grad("2"), &["i64[2, 2]"]), E2005);
+}
+
+#[test]
+fn real_fft_grad_c3() {
+    for found in ["f32[3, 2]", "f32[5, 2]", "f32[4]", "f32[4, 3]", "f32[1, 4, 2]"] {
+        assert_eq!(code(&real_fft_grad("7"), &[found]), E3003);
+    }
+    assert_eq!(code(&real_fft_grad("N"), &["f32[N, 2]"]), E3003);
+    for of in ["6", "7", "2, 6"] {
+        let outer = of.strip_suffix('6').unwrap_or_default();
+        let ty = infer_types(&real_fft_grad(of), &[&format!("f32[{outer}4, 2]")]).expect("the extents agree");
+        assert_eq!(ty.to_string(), format!("f32[{of}]"));
+    }
+    let ty = infer_types(&real_fft_grad("2 * N - 1"), &["f32[N, 2]"]).expect("it is so for every extent");
+    assert_eq!(ty.to_string(), "f32[2 * N - 1]");
 }
 
 #[test]

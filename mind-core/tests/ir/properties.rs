@@ -15,7 +15,7 @@ use mind_core::{
 
 use super::support::verified;
 
-const MODULES: u64 = 300;
+const MODULES: u64 = 400;
 
 fn modules() -> impl Iterator<Item = (u64, Module)> {
     (0..MODULES).map(|seed| (seed, random_module(seed, 5 + (seed % 40) as usize)))

@@ -59,7 +59,7 @@ use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 
 use crate::emit::{Root, parse, structs};
-use crate::watch;
+use crate::{transforms, watch};
 use axes::Bindings;
 use values::{ResultType, Results, Values};
 
@@ -80,6 +80,9 @@ pub(crate) fn expand(
     }
     if let Some(Err(diag)) = program.as_ref().map(open::check_truths) {
         diags.push(diag);
+    }
+    if diags.is_empty() {
+        diags.extend(program.as_ref().and_then(transforms::refused_in_expression));
     }
     match program {
         Some(program) if diags.is_empty() => {

@@ -14,6 +14,8 @@ mod cumulate;
 mod decided;
 mod field;
 mod form;
+#[cfg(feature = "fft")]
+mod fourier;
 mod fused;
 mod inferred;
 mod joining;
@@ -33,6 +35,8 @@ pub use cumulate::*;
 pub use decided::{EndsIn, Equal, First, Neither, OrInferred, OrNumber, OrShape, Second, Undecided, both};
 pub use field::{OfDecided, OfInferred, number_field, open_field};
 pub use form::{Alike, Form, OfLeaf, OfNothing, OfNumber, OfReference, Unlike, give, join, plain};
+#[cfg(feature = "fft")]
+pub use fourier::{fft, real_fft, real_fft_grad};
 pub use fused::{Row, fused};
 pub use inferred::{Checked, Expr, Inferred, Leaves, array};
 pub use joining::{concat, joined_part, joined_part_grad, stack};

@@ -15,6 +15,8 @@ pub mod draws;
 pub mod epilogue;
 #[cfg(all(test, unix, not(miri)))]
 mod fork;
+#[cfg(feature = "fft")]
+pub(crate) mod fourier;
 pub mod gather;
 mod instances;
 pub mod iota;

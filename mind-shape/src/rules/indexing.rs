@@ -268,7 +268,7 @@ const fn index_type<'a>(indices: Type, operand: usize) -> Result<(), Failure<'a>
 pub const fn gather<'a>(table: Type, indices: Type) -> TypeResult<'a> {
     attempt!(index_type(indices, 1));
     if table.rank() == 0 {
-        return fail(Problem::GatherRank);
+        return fail(Problem::NoRow);
     }
     let (mut dims, mut axis) = (Dims::of(indices.dims()), 1);
     while axis < table.rank() {

@@ -21,6 +21,7 @@ mod contract;
 mod convolution;
 mod dims;
 mod elementwise;
+mod fourier;
 mod gradient;
 mod indexing;
 mod joining;
@@ -37,6 +38,7 @@ pub use convolution::{Padding, conv2d, pool, pool_take, unfold};
 pub use dims::{LATER, List, as_bound, as_extent, extent_of, floored, has_axis, number_like, sum, times};
 use elementwise::check_dtype;
 pub use elementwise::{Gives, Takes, binary, choice, same_shape_binary, unary};
+pub use fourier::{fft, real_fft, real_fft_back};
 pub use gradient::{
     broadcast_like, conv2d_grad_filter, conv2d_grad_input, converted_like, differentiable, gather_back,
     pool_back, product_grad_lhs, product_grad_rhs, reshape_like, scatter_slice, scatter_subscript, seed,

@@ -139,7 +139,7 @@ impl<'m> Arranger<'m> {
             }
             Op::Product(Product::Dot) => self.dot(value, inst),
             Op::Product(Product::MatMul) => self.matmul(value, inst),
-            Op::Pool(_) => self.call(value, inst),
+            Op::Fourier(_) | Op::Pool(_) => self.call(value, inst),
             Op::Window(Window::Conv2d(convolution)) => {
                 let [input, filter] = self.operand_shapes(inst);
                 let shapes = [input, filter, shape.clone()];
