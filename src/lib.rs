@@ -527,7 +527,7 @@
 //! | `x` | any value, also a tuple or a struct |
 //!
 //! The library of the language consists of templates: activations, softmax, norms, attention, recurrent cells and losses
-//! (`nn::`), numerics (`num::`), linear algebra (`linalg::`), log densities (`stats::`), steps of optimisers and
+//! (`nn::`), numerics (`num::`), linear algebra (`linalg::`), Fourier transforms (`fft::`), log densities (`stats::`), steps of optimisers and
 //! schedules (`optim::`), random numbers (`random::`).
 //! `docs/library.md` documents each with its formula, shapes and stability. `nn::softmax(x)` calls one by its path,
 //! anywhere. `use nn::softmax;` in a block imports the name.
@@ -664,6 +664,9 @@
 //! and [`Tensor`](struct@Tensor) in both directions. `docs/ndarray.md` describes it.
 //!
 //! `knossos`: programs in Knossos, by `include_ks!` and `ks!`.
+//!
+//! `fft`: Fourier transforms, by the module `fft` of the library and the crates rustfft and realfft. A thread keeps the
+//! tables of the last 16 lengths for each element type.
 //!
 //! `safetensors`: loads and saves any struct of parameters, and the state of optimisers, in that format, by
 //! `files::safetensors`. `weights!` checks a file against a struct while Rust compiles and embeds it in the program.

@@ -21,13 +21,13 @@ mind! {
         let y = fft::multiply(fft::rfft(sin(x)), w);
         sum(y * y * y) + sum(exp(0.1 * fft::irfft(y, N))) + sum(cos(fft::fft(fft::ifft(y))))
     }
-    fn slope<N>(x: f64[N], w: f64[N / 2 + 1, 2]) -> (f64[N], f64[N / 2 + 1, 2]) { grad(energy)(x, w) }
+    fn slope<N>(x: f64[N], w: f64[N / 2 + 1, 2]) -> (f64[N], f64[N / 2 + 1, 2]) { grad(energy, wrt = (x, w))(x, w) }
     fn pushed<N>(x: f64[N], w: f64[N / 2 + 1, 2], dx: f64[N]) -> f64 {
         let (_, tangent) = jvp(energy, wrt = x)(x, w, dx);
         tangent
     }
     fn along<N>(x: f64[N], w: f64[N / 2 + 1, 2], dx: f64[N]) -> f64 {
-        let (slope, _) = grad(energy)(x, w);
+        let slope = grad(energy, wrt = x)(x, w);
         sum(dx * slope)
     }
     fn curvature<N>(x: f64[N], w: f64[N / 2 + 1, 2], dx: f64[N]) -> f64[N] { grad(along, wrt = x)(x, w, dx) }
@@ -158,7 +158,7 @@ fn batches_loops_and_updates_have_transforms() {
     let x = Tensor::from_vec((Const::<3>, Const::<5>), numbers(15)).expect("the shape fits");
     let w = Tensor::from_vec((Const::<3>, Const::<2>), numbers(6)).expect("the shape fits");
     let rows: Vec<f64> =
-        x.as_slice().chunks_exact(5).map(|row| one(&Tensor::from(row.to_vec()), &w)).collect();
+        x.as_slice().as_chunks::<5>().0.iter().map(|row| one(&Tensor::from(*row), &w)).collect();
     assert_close(each(&x, &w).as_slice(), &rows, 1e-12);
     let total: f64 = x
         .as_slice()

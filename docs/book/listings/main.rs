@@ -58,6 +58,7 @@ programs! {
     knossos
     library
     systems
+    spectra
     from_numpy
     from_jax
     from_torch

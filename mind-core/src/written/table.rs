@@ -806,10 +806,9 @@ pub(crate) const PRIVATE_FUNCTIONS: &[WrittenFunction] = &[
     })
     .with(&[AttributeForm::Integer], 0),
     WrittenFunction::of("real_transform", &["x"], |_| Op::Fourier(Fourier::RealFft)),
-    WrittenFunction::of("real_transform_back", &["y", "shape"], |mut given| {
-        Op::Fourier(Fourier::RealFftGrad { shape: Extents::Written(given.dims(0)) })
-    })
-    .with(&[AttributeForm::Shape], 0),
+    WrittenFunction::of("real_transform_back", &["y", "like"], |_| {
+        Op::Fourier(Fourier::RealFftGrad { shape: Extents::Like })
+    }),
     WrittenFunction::of(
         "triangle_solved",
         &["a", "b", "lower", "transposed", "unit_diagonal"],
