@@ -33,6 +33,8 @@ mod expand;
 mod link;
 #[path = "../mind-macros/src/report.rs"]
 mod report;
+#[path = "../mind-macros/src/transforms.rs"]
+mod transforms;
 #[path = "../mind-macros/src/warnings.rs"]
 mod warnings;
 #[path = "../mind-macros/src/watch.rs"]
