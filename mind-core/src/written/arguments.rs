@@ -5,7 +5,7 @@ use mind_shape::{Type, rules};
 use super::Permutation;
 use crate::{
     dim::Dim,
-    ir::Padding,
+    ir::{Convolution, Padding, Pooling},
     map::{Gives, Takes},
 };
 
@@ -268,5 +268,25 @@ impl RuleArgument for Padding {
             Padding::Same => rules::Padding::Same,
             Padding::Custom(pairs) => rules::Padding::Pairs(pairs),
         }
+    }
+}
+
+impl Text for Box<Pooling> {
+    fn text(&self, at: &Texts<'_>) -> String {
+        let Pooling { sizes, dilations, slide: Convolution { strides, padding } } = &**self;
+        format!(
+            "{}::Pooling {{ sizes: &{sizes:?}, strides: &{strides:?}, dilations: &{dilations:?}, padding: {} }}",
+            at.rules,
+            padding.text(at)
+        )
+    }
+}
+
+impl RuleArgument for Box<Pooling> {
+    type Value<'v> = rules::Pooling<'v>;
+
+    fn value<'v>(&'v self, operands: &'v [Type]) -> rules::Pooling<'v> {
+        let Pooling { sizes, dilations, slide: Convolution { strides, padding } } = &**self;
+        rules::Pooling { sizes, strides, dilations, padding: padding.value(operands) }
     }
 }

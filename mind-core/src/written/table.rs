@@ -505,32 +505,32 @@ statements! {
     }
     Op::Pool(Pool::Max(p)) => {
         is: Row::kernel(),
-        rule: pool(X, &p.sizes, &p.slide.strides, &p.dilations, &p.slide.padding),
-        run: "max_pool" => (X, p.sizes, p.slide.strides, p.dilations, p.slide.padding),
+        rule: pool(X, p),
+        run: "max_pool" => (X, p),
         core: one(ir::Op::Pool(Pool::Max(p.clone()))),
     }
     Op::Pool(Pool::MaxGrad(p)) => {
         is: Row::kernel().same(),
-        rule: pool_back(Y, X, &p.sizes, &p.slide.strides, &p.dilations, &p.slide.padding),
-        run: "max_pool_grad" => (X, Y, p.sizes, p.slide.strides, p.dilations, p.slide.padding),
+        rule: pool_back(Y, X, p),
+        run: "max_pool_grad" => (X, Y, p),
         core: one(ir::Op::Pool(Pool::MaxGrad(p.clone()))),
     }
     Op::Pool(Pool::MaxTake(p)) => {
         is: Row::kernel(),
-        rule: pool_take(X, Y, &p.sizes, &p.slide.strides, &p.dilations, &p.slide.padding),
-        run: "max_pool_take" => (X, Y, p.sizes, p.slide.strides, p.dilations, p.slide.padding),
+        rule: pool_take(X, Y, p),
+        run: "max_pool_take" => (X, Y, p),
         core: one(ir::Op::Pool(Pool::MaxTake(p.clone()))),
     }
     Op::Pool(Pool::Total(p)) => {
         is: Row::kernel(),
-        rule: pool(X, &p.sizes, &p.slide.strides, &p.dilations, &p.slide.padding),
-        run: "sum_pool" => (X, p.sizes, p.slide.strides, p.dilations, p.slide.padding),
+        rule: pool(X, p),
+        run: "sum_pool" => (X, p),
         core: one(ir::Op::Pool(Pool::Total(p.clone()))),
     }
     Op::Pool(Pool::SumGrad { shape, pooling: p }) => {
         is: Row::kernel().shaped(shape, 1),
-        rule: pool_back(X, Y, &p.sizes, &p.slide.strides, &p.dilations, &p.slide.padding),
-        run: "sum_pool_grad" => (X, OwnType, p.sizes, p.slide.strides, p.dilations, p.slide.padding),
+        rule: pool_back(X, Y, p),
+        run: "sum_pool_grad" => (X, OwnType, p),
         core: one(ir::Op::Pool(Pool::SumGrad { shape: shape_of(shape, types), pooling: p.clone() })),
     }
     Op::Effect(effect) => {

@@ -4,7 +4,7 @@
 
 use mind_shape::{
     Type, match_dtype,
-    rules::{self, Padding, Permutation, Subscript, Taken},
+    rules::{self, Padding, Permutation, Pooling, Subscript, Taken},
 };
 
 use super::{
@@ -22,7 +22,7 @@ use crate::{
         gather::Picked,
         internal_error,
         math::As,
-        pooling::{self, Pool, PoolAxis, PoolWork},
+        pooling::{self, Pool, PoolAxis, PoolOf},
     },
     shape::MAX_RANK,
     support::same_padding,
@@ -429,83 +429,40 @@ fn geometry(x: &Type, f: &Type, out: &Type, strides: &[i64], padding: Padding<'_
 }
 
 /// The largest element of each window.
-pub fn max_pool<T: Number>(
-    x: Argument<'_, T>,
-    sizes: &[i64],
-    strides: &[i64],
-    dilations: &[i64],
-    padding: Padding<'_>,
-    out: &mut [T],
-) {
-    let (pool, count) = pool_of(x.ty, sizes, [strides, dilations], padding);
-    pooling::pool(&pool, PoolWork::Max { x: x.elements, y: &mut out[..count] });
+pub fn max_pool<T: Number>(x: Argument<'_, T>, by: Pooling<'_>, out: &mut [T]) {
+    let (pool, count) = pool_of(x.ty, by);
+    pooling::pool(&pool, PoolOf::Max { x: x.elements }, &mut out[..count]);
 }
 
 /// The cotangent of the operand of [`max_pool`].
-pub fn max_pool_grad<T: Number>(
-    x: Argument<'_, T>,
-    dy: Argument<'_, T>,
-    sizes: &[i64],
-    strides: &[i64],
-    dilations: &[i64],
-    padding: Padding<'_>,
-    out: &mut [T],
-) {
-    let (pool, _) = pool_of(x.ty, sizes, [strides, dilations], padding);
+pub fn max_pool_grad<T: Number>(x: Argument<'_, T>, dy: Argument<'_, T>, by: Pooling<'_>, out: &mut [T]) {
+    let (pool, _) = pool_of(x.ty, by);
     let (x, dx) = (x.elements, &mut out[..count(x.ty)]);
-    pooling::pool(&pool, PoolWork::MaxGrad { x, dy: dy.elements, dx });
+    pooling::pool(&pool, PoolOf::MaxGrad { x, dy: dy.elements }, dx);
 }
 
 /// The element of `t` at the place of the largest element of each window of `x`.
-pub fn max_pool_take<T: Number>(
-    x: Argument<'_, T>,
-    t: Argument<'_, T>,
-    sizes: &[i64],
-    strides: &[i64],
-    dilations: &[i64],
-    padding: Padding<'_>,
-    out: &mut [T],
-) {
-    let (pool, count) = pool_of(x.ty, sizes, [strides, dilations], padding);
-    pooling::pool(&pool, PoolWork::MaxTake { x: x.elements, t: t.elements, y: &mut out[..count] });
+pub fn max_pool_take<T: Number>(x: Argument<'_, T>, t: Argument<'_, T>, by: Pooling<'_>, out: &mut [T]) {
+    let (pool, count) = pool_of(x.ty, by);
+    pooling::pool(&pool, PoolOf::MaxTake { x: x.elements, t: t.elements }, &mut out[..count]);
 }
 
 /// The sum of each window.
-pub fn sum_pool<T: Number>(
-    x: Argument<'_, T>,
-    sizes: &[i64],
-    strides: &[i64],
-    dilations: &[i64],
-    padding: Padding<'_>,
-    out: &mut [T],
-) {
-    let (pool, count) = pool_of(x.ty, sizes, [strides, dilations], padding);
-    pooling::pool(&pool, PoolWork::Sum { x: x.elements, y: &mut out[..count] });
+pub fn sum_pool<T: Number>(x: Argument<'_, T>, by: Pooling<'_>, out: &mut [T]) {
+    let (pool, count) = pool_of(x.ty, by);
+    pooling::pool(&pool, PoolOf::Sum { x: x.elements }, &mut out[..count]);
 }
 
 /// The cotangent of the operand of [`sum_pool`].
-pub fn sum_pool_grad<T: Number>(
-    dy: Argument<'_, T>,
-    x: &Type,
-    sizes: &[i64],
-    strides: &[i64],
-    dilations: &[i64],
-    padding: Padding<'_>,
-    out: &mut [T],
-) {
-    let (pool, _) = pool_of(x, sizes, [strides, dilations], padding);
-    pooling::pool(&pool, PoolWork::SumGrad { dy: dy.elements, dx: &mut out[..count(x)] });
+pub fn sum_pool_grad<T: Number>(dy: Argument<'_, T>, x: &Type, by: Pooling<'_>, out: &mut [T]) {
+    let (pool, _) = pool_of(x, by);
+    pooling::pool(&pool, PoolOf::SumGrad { dy: dy.elements }, &mut out[..count(x)]);
 }
 
 /// The windows over a value of this type, and the number of elements of the result.
-fn pool_of(
-    x: &Type,
-    sizes: &[i64],
-    [strides, dilations]: [&[i64]; 2],
-    padding: Padding<'_>,
-) -> (Pool, usize) {
-    let ty = rules::pool(*x, sizes, strides, dilations, padding);
-    let ty = ty.unwrap_or_else(|_| internal_error("windows that no rule has checked"));
+fn pool_of(x: &Type, by: Pooling<'_>) -> (Pool, usize) {
+    let Pooling { sizes, strides, dilations, padding } = by;
+    let ty = rules::pool(*x, by).unwrap_or_else(|_| internal_error("windows that no rule has checked"));
     let lead = x.rank() - 1 - sizes.len();
     let mut axes = [PoolAxis::ONE; 3];
     for (at, size) in sizes.iter().enumerate() {

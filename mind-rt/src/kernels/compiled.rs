@@ -9,7 +9,7 @@ use super::cumulate::{Along, By};
 use super::gather::{Indices, Picked};
 use super::memory::Storable;
 use super::number::Number;
-use super::pooling::{Pool, PoolWork};
+use super::pooling::{Pool, PoolOf};
 
 /// The kernels of an element type.
 #[allow(private_bounds, reason = "sealed")]
@@ -53,7 +53,7 @@ pub trait SumKernels: Number {
     fn add_strided(dims: &[usize], steps: &[usize], updates: &[Self], out: &mut [Self]);
 
     /// [`pooling::pool`](super::pooling::pool).
-    fn pool(pool: &Pool, work: PoolWork<'_, Self>);
+    fn pool(pool: &Pool, of: PoolOf<'_, Self>, out: &mut [Self]);
 
     /// [`gather::scatter_add`](super::gather::scatter_add).
     fn scatter_add(out: &mut [Self], picked: Picked, indices: Indices<'_>, updates: &[Self]);

@@ -6,7 +6,7 @@ use super::compiled::{Compiled, SumKernels};
 use super::cumulate::{Along, By, by_factors, by_monoid};
 use super::gather::{self, Indices, Picked, by_type};
 use super::monoid::{Max, Min, Product, Sum};
-use super::pooling::{self, Pool, PoolWork};
+use super::pooling::{self, Pool, PoolOf};
 use super::{copy, order, reduce};
 
 macro_rules! compiled {
@@ -86,8 +86,8 @@ macro_rules! sums {
             }
 
             #[inline(never)]
-            fn pool(pool: &Pool, work: PoolWork<'_, Self>) {
-                pooling::run(pool, work);
+            fn pool(pool: &Pool, of: PoolOf<'_, Self>, out: &mut [Self]) {
+                pooling::run(pool, of, out);
             }
 
             #[inline(never)]

@@ -109,26 +109,33 @@ const fn positions<'a>(
     }
 }
 
-/// `max_pool(x, sizes, strides, dilations, padding)`: windows that slide over the axes before the last one, which holds
-/// channels: one axis per size, at most three.
+/// Windows that slide over the axes before the last one, which holds channels: one axis per size, at most three.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pooling<'a> {
+    /// The number of elements of a window.
+    pub sizes: &'a [i64],
+    /// The distance between positions.
+    pub strides: &'a [i64],
+    /// The distance between the elements of a window.
+    pub dilations: &'a [i64],
+    /// The padding that windows may cover.
+    pub padding: Padding<'a>,
+}
+
+/// `max_pool(x, sizes, strides, padding, dilations)`: one element for each position of the windows.
 ///
 /// ```
-/// use mind_shape::{DType, Type, rules::{Padding, pool}};
+/// use mind_shape::{DType, Type, rules::{Padding, Pooling, pool}};
 /// let f32s = |extents: &[i64]| Type::new(DType::F32, extents);
-/// let y = pool(f32s(&[2, 9, 8, 3]), &[3, 2], &[2, 2], &[1, 1], Padding::Valid);
-/// assert_eq!(y, Ok(f32s(&[2, 4, 4, 3])));
+/// let by = Pooling { sizes: &[3, 2], strides: &[2, 2], dilations: &[1, 1], padding: Padding::Valid };
+/// assert_eq!(pool(f32s(&[2, 9, 8, 3]), by), Ok(f32s(&[2, 4, 4, 3])));
 /// ```
 ///
 /// # Errors
 /// E3002 for an operand without these axes; E2005 for truth values; E4010 for invalid sizes, strides, dilations or
 /// padding; E3006 for a window that does not fit.
-pub const fn pool<'a>(
-    x: Type,
-    sizes: &'a [i64],
-    strides: &'a [i64],
-    dilations: &'a [i64],
-    padding: Padding<'a>,
-) -> TypeResult<'a> {
+pub const fn pool<'a>(x: Type, by: Pooling<'a>) -> TypeResult<'a> {
+    let Pooling { sizes, strides, dilations, padding } = by;
     let count = sizes.len();
     attempt!(check_each(
         "sizes",
@@ -169,17 +176,10 @@ pub const fn pool<'a>(
 ///
 /// # Errors
 /// The errors of [`pool`]; E2004 and E3003 if `t` does not have the type of `x`.
-pub const fn pool_take<'a>(
-    x: Type,
-    t: Type,
-    sizes: &'a [i64],
-    strides: &'a [i64],
-    dilations: &'a [i64],
-    padding: Padding<'a>,
-) -> TypeResult<'a> {
+pub const fn pool_take<'a>(x: Type, t: Type, by: Pooling<'a>) -> TypeResult<'a> {
     attempt!(same_numbers(x, t));
     match merged(x, t) {
-        Some(both) => pool(both, sizes, strides, dilations, padding),
+        Some(both) => pool(both, by),
         None => fail(Problem::ShapesDiffer { operands: [0, 1] }),
     }
 }

@@ -3,8 +3,8 @@
 //! the program.
 
 use super::{
-    Dims, Padding, Subscript, Takes, at, broadcast, conv2d, elementwise::check_dtype, fail, gather, merged,
-    pool, same_dtype, slice, subscript, take_along, unfold,
+    Dims, Padding, Pooling, Subscript, Takes, at, broadcast, conv2d, elementwise::check_dtype, fail, gather,
+    merged, pool, same_dtype, slice, subscript, take_along, unfold,
 };
 use crate::{
     failure::{Problem, TypeResult},
@@ -165,15 +165,8 @@ pub const fn unfold_back<'a>(
 ///
 /// # Errors
 /// E3003 if `dy` does not have the shape of the result.
-pub const fn pool_back<'a>(
-    dy: Type,
-    x: Type,
-    sizes: &'a [i64],
-    strides: &'a [i64],
-    dilations: &'a [i64],
-    padding: Padding<'a>,
-) -> TypeResult<'a> {
-    back(dy, pool(x, sizes, strides, dilations, padding), x)
+pub const fn pool_back<'a>(dy: Type, x: Type, by: Pooling<'a>) -> TypeResult<'a> {
+    back(dy, pool(x, by), x)
 }
 
 /// The cotangent of the image of [`conv2d`].

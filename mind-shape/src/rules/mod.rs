@@ -34,7 +34,7 @@ pub use arrangement::{
     Permutation, broadcast_to, expand_dims, filled, iota, permuted, reshape, squeezable, squeeze, transpose,
 };
 pub use contract::{Elements, Pattern, Tie, has_extent, matches, same_elements, same_leading};
-pub use convolution::{Padding, conv2d, pool, pool_take, unfold};
+pub use convolution::{Padding, Pooling, conv2d, pool, pool_take, unfold};
 pub use dims::{LATER, List, as_bound, as_extent, extent_of, floored, has_axis, number_like, sum, times};
 use elementwise::check_dtype;
 pub use elementwise::{Gives, Takes, binary, choice, same_shape_binary, unary};

@@ -23,6 +23,38 @@ impl Float for f64 {
     }
 }
 
+/// A number with sums of products. Floats round them as their [`Rounding`] says, and integers wrap.
+pub trait MulAdd: Number {
+    /// `self + x · y`.
+    #[must_use]
+    fn plus_product<R: Rounding>(self, x: Self, y: Self) -> Self;
+}
+
+macro_rules! float {
+    ($($ty:ident $variant:ident;)*) => {
+        $(impl MulAdd for $ty {
+            #[inline(always)]
+            fn plus_product<R: Rounding>(self, x: Self, y: Self) -> Self {
+                R::multiply_add(x, y, self)
+            }
+        })*
+    };
+}
+
+macro_rules! integer {
+    ($($ty:ident $variant:ident;)*) => {
+        $(impl MulAdd for $ty {
+            #[inline(always)]
+            fn plus_product<R: Rounding>(self, x: Self, y: Self) -> Self {
+                self.plus(x.times(y))
+            }
+        })*
+    };
+}
+
+mind_shape::element_types!(floats => float!);
+mind_shape::element_types!(integers => integer!);
+
 /// How the sum of a product and a term is rounded: after each operation, or once.
 pub trait Rounding {
     /// Whether [`multiply_add`](Self::multiply_add) rounds once.
