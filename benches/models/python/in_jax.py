@@ -289,6 +289,152 @@ class Vae(Model):
         return loss
 
 
+def conv(x, filters, stride=1):
+    """A convolution padded by one pixel on every side if the filters are 3×3."""
+    side = filters.shape[0] // 2
+    layout = ("NHWC", "HWIO", "NHWC")
+    return jax.lax.conv_general_dilated(x, filters, (stride, stride), [(side, side)] * 2, dimension_numbers=layout)
+
+
+def batch_norm(x, scale, bias):
+    """Also returns the moments."""
+    mean = x.mean((0, 1, 2))
+    variance = ((x - mean) ** 2).mean((0, 1, 2))
+    return (x - mean) * (jax.lax.rsqrt(variance + 1e-5) * scale) + bias, (mean, variance)
+
+
+class LeNet(Model):
+    """A training step of a network of two convolutions with batch norm."""
+
+    def __init__(self):
+        self.p = device(inputs.parameters(inputs.LENET))
+        self.state, self.number = fresh(self.p), 0
+        self.seen = [(jnp.zeros(size), jnp.zeros(size)) for size in (16, 32)]
+        self.batches = [device(inputs.lenet_batch(k)) for k in range(inputs.BATCHES)]
+
+        def loss(p, x, y):
+            h, first = batch_norm(conv(x.reshape(-1, 8, 8, 1), p["f1"]), p["scale1"], p["bias1"])
+            h = conv(jax.nn.relu(h), p["f2"])
+            h = jax.lax.reduce_window(h, -jnp.inf, jax.lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
+            h, second = batch_norm(h, p["scale2"], p["bias2"])
+            h = jax.nn.relu(jax.nn.relu(h).reshape(-1, 512) @ p["w1"] + p["b1"])
+            return cross_entropy(h @ p["w2"] + p["b2"], y), [first, second]
+
+        @functools.partial(jax.jit, donate_argnums=(2, 3, 4))
+        def step(x, y, p, state, seen):
+            (value, moments), g = jax.value_and_grad(loss, has_aux=True)(p, x, y)
+            seen = jax.tree.map(lambda old, new: old + 0.1 * (new - old), seen, moments)
+            return value, *adam(p, g, state, 1e-4, decay=0.01), seen
+
+        self.step = step
+
+    def call(self):
+        batch = self.batches[self.number % inputs.BATCHES]
+        loss, self.p, self.state, self.seen = self.step(*batch, self.p, self.state, self.seen)
+        self.number += 1
+        return loss
+
+
+def residual(p, x, norm):
+    """The residual network. `norm` normalizes by the parameters with a prefix and a number."""
+
+    def block(x, name):
+        stride = 2 if f"{name}.f3" in p else 1
+        h = jax.nn.relu(norm(conv(x, p[f"{name}.f1"], stride), f"{name}.", 1))
+        h = norm(conv(h, p[f"{name}.f2"]), f"{name}.", 2)
+        beside = norm(conv(x, p[f"{name}.f3"], stride), f"{name}.", 3) if stride == 2 else x
+        return jax.nn.relu(beside + h)
+
+    h = jax.nn.relu(norm(conv(x, p["f"]), "", ""))
+    for name in ("first", "second", "third"):
+        h = block(h, name)
+    return h.mean((1, 2)) @ p["w"] + p["b"]
+
+
+class ResNet(Model):
+    """A training step of a residual network by gradient descent."""
+
+    def __init__(self):
+        self.p, self.number = device(inputs.parameters(inputs.RESNET)), 0
+        self.batches = [device(inputs.resnet_batch(k)) for k in range(inputs.BATCHES)]
+
+        def loss(p, x, y):
+            def norm(x, prefix, number):
+                return batch_norm(x, p[f"{prefix}scale{number}"], p[f"{prefix}bias{number}"])[0]
+
+            return cross_entropy(residual(p, x, norm), y)
+
+        @functools.partial(jax.jit, donate_argnums=2)
+        def step(x, y, p):
+            value, g = jax.value_and_grad(loss)(p, x, y)
+            return value, jax.tree.map(lambda p, g: p - 0.02 * g, p, g)
+
+        self.step = step
+
+    def call(self):
+        loss, self.p = self.step(*self.batches[self.number % inputs.BATCHES], self.p)
+        self.number += 1
+        return loss
+
+
+class ResNetOne(Model):
+    """The residual network reads one picture."""
+
+    def __init__(self):
+        self.p = device(inputs.parameters(inputs.RESNET_ONE))
+        self.picture = device(inputs.resnet_picture())
+
+        @jax.jit
+        def read(p, x):
+            def norm(x, prefix, number):
+                scale, bias, center, variance = (
+                    p[f"{prefix}norm{number}.{part}"] for part in ("scale", "bias", "center", "variance")
+                )
+                return (x - center) * (jax.lax.rsqrt(variance + 1e-5) * scale) + bias
+
+            scores = residual(p, x, norm)[0]
+            return scores[0], scores
+
+        self.read = read
+
+    def call(self):
+        first, self.scores = self.read(self.p, self.picture)
+        return first
+
+    def values(self):
+        return self.scores.tolist()
+
+
+class Gp(Model):
+    """The marginal likelihood of a Gaussian process, its gradient, and a step along it, in `f64`."""
+
+    def __init__(self):
+        jax.config.update("jax_enable_x64", True)
+        self.kernel = jnp.array(inputs.KERNEL)
+        self.x, self.y = device(inputs.points())
+
+        def loss(kernel, x, y):
+            distance = (x[:, None] - x) * jnp.exp(-kernel[1])
+            clean = jnp.exp(2 * kernel[0] - 0.5 * distance * distance)
+            factor = jnp.linalg.cholesky(clean + jnp.exp(2 * kernel[2]) * jnp.eye(len(x)))
+            z = jax.scipy.linalg.solve_triangular(factor, y, lower=True)
+            return 0.5 * (z * z).sum() + jnp.log(jnp.diagonal(factor)).sum()
+
+        @functools.partial(jax.jit, donate_argnums=2)
+        def step(x, y, kernel):
+            value, g = jax.value_and_grad(loss)(kernel, x, y)
+            return value, kernel - 1e-4 * g
+
+        self.step = step
+
+    def call(self):
+        loss, self.kernel = self.step(self.x, self.y, self.kernel)
+        return loss
+
+    def values(self):
+        return self.kernel.tolist()
+
+
 MODELS = {
     "gpt": gpt,
     "gpt_generate": Generate,
@@ -298,4 +444,8 @@ MODELS = {
     "logistic": Logistic,
     "addition": addition,
     "vae": Vae,
+    "lenet": LeNet,
+    "resnet": ResNet,
+    "resnet_one": ResNetOne,
+    "gp": Gp,
 }

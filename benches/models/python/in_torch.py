@@ -305,6 +305,164 @@ class Vae(Model):
         return loss.detach()
 
 
+def conv(filters, stride=1):
+    """A convolution with filters `[height, width, in, out]`, padded by one pixel on every side if they are 3×3."""
+    size, _, inner, outer = filters.shape
+    layer = nn.Conv2d(inner, outer, size, stride, size // 2, bias=False)
+    with torch.no_grad():
+        layer.weight.copy_(torch.from_numpy(filters).permute(3, 2, 0, 1))
+    return layer
+
+
+def batch_norm(scale, bias, center=None, variance=None, averages=True):
+    layer = nn.BatchNorm2d(len(scale), track_running_stats=averages)
+    with torch.no_grad():
+        layer.weight.copy_(torch.from_numpy(scale))
+        layer.bias.copy_(torch.from_numpy(bias))
+        if center is not None:
+            layer.running_mean.copy_(torch.from_numpy(center))
+            layer.running_var.copy_(torch.from_numpy(variance))
+    return layer
+
+
+class LeNet(Model):
+    """A training step of a network of two convolutions with batch norm."""
+
+    def __init__(self, compiled):
+        p = inputs.parameters(inputs.LENET)
+        # The features of a pixel are together in the rows of the weights, those of a channel here.
+        w1 = p["w1"].reshape(4, 4, 32, 128).transpose(2, 0, 1, 3).reshape(512, 128)
+        self.module = nn.Sequential(
+            conv(p["f1"]), batch_norm(p["scale1"], p["bias1"]), nn.ReLU(),
+            conv(p["f2"]), nn.MaxPool2d(2), batch_norm(p["scale2"], p["bias2"]), nn.ReLU(),
+            nn.Flatten(), linear(w1, p["b1"]), nn.ReLU(), linear(p["w2"], p["b2"]),
+        )
+        self.forward, self.number = torch.compile(self.loss) if compiled else self.loss, 0
+        self.batches = [list(map(torch.from_numpy, inputs.lenet_batch(k))) for k in range(inputs.BATCHES)]
+        self.optimiser = torch.optim.AdamW(self.module.parameters(), lr=1e-4, weight_decay=0.01, fused=True)
+
+    def loss(self, x, y):
+        return F.cross_entropy(self.module(x.view(-1, 1, 8, 8)), y)
+
+    def call(self):
+        x, y = self.batches[self.number % inputs.BATCHES]
+        self.number += 1
+        self.optimiser.zero_grad()
+        loss = self.forward(x, y)
+        loss.backward()
+        self.optimiser.step()
+        return loss.detach()
+
+
+class Residual(nn.Module):
+    """A block of two convolutions. `norm` makes a norm from its number."""
+
+    def __init__(self, p, norm):
+        super().__init__()
+        stride = 2 if "f3" in p else 1
+        self.conv1, self.norm1 = conv(p["f1"], stride), norm(1)
+        self.conv2, self.norm2 = conv(p["f2"]), norm(2)
+        self.beside = nn.Sequential(conv(p["f3"], stride), norm(3)) if stride == 2 else nn.Identity()
+
+    def forward(self, x):
+        h = F.relu(self.norm1(self.conv1(x)))
+        return F.relu(self.beside(x) + self.norm2(self.conv2(h)))
+
+
+class ResidualNetwork(nn.Module):
+    """Three blocks. `norm` makes a norm from the parameters below a prefix and a number."""
+
+    def __init__(self, p, norm):
+        super().__init__()
+        self.conv, self.norm = conv(p["f"]), norm(p, "")
+
+        def below(name):
+            return {key.split(".", 1)[1]: part for key, part in p.items() if key.startswith(name + ".")}
+
+        blocks = (below(name) for name in ("first", "second", "third"))
+        self.blocks = nn.Sequential(*(Residual(q, lambda number, q=q: norm(q, number)) for q in blocks))
+        self.head = linear(p["w"], p["b"])
+
+    def forward(self, x):
+        h = self.blocks(F.relu(self.norm(self.conv(x))))
+        return self.head(h.mean((2, 3)))
+
+
+class ResNet(Model):
+    """A training step of a residual network by gradient descent."""
+
+    def __init__(self, compiled):
+        def norm(p, number):
+            return batch_norm(p[f"scale{number}"], p[f"bias{number}"], averages=False)
+
+        self.module = ResidualNetwork(inputs.parameters(inputs.RESNET), norm)
+        self.forward, self.number = torch.compile(self.loss) if compiled else self.loss, 0
+        batches = (map(torch.from_numpy, inputs.resnet_batch(k)) for k in range(inputs.BATCHES))
+        self.batches = [(x.permute(0, 3, 1, 2).contiguous(), y) for x, y in batches]
+        self.optimiser = torch.optim.SGD(self.module.parameters(), lr=0.02, fused=True)
+
+    def loss(self, x, y):
+        return F.cross_entropy(self.module(x), y)
+
+    def call(self):
+        x, y = self.batches[self.number % inputs.BATCHES]
+        self.number += 1
+        self.optimiser.zero_grad()
+        loss = self.forward(x, y)
+        loss.backward()
+        self.optimiser.step()
+        return loss.detach()
+
+
+class ResNetOne(Model):
+    """The residual network reads one picture."""
+
+    def __init__(self, compiled):
+        def norm(p, number):
+            parts = ("scale", "bias", "center", "variance")
+            return batch_norm(*(p[f"norm{number}.{part}"] for part in parts))
+
+        self.module = ResidualNetwork(inputs.parameters(inputs.RESNET_ONE), norm).eval()
+        self.forward = torch.compile(self.module) if compiled else self.module
+        self.picture = torch.from_numpy(inputs.resnet_picture()).permute(0, 3, 1, 2).contiguous()
+
+    @torch.inference_mode()
+    def call(self):
+        self.scores = self.forward(self.picture)[0]
+        return self.scores[0]
+
+    def values(self):
+        return self.scores.tolist()
+
+
+class Gp(Model):
+    """The marginal likelihood of a Gaussian process, its gradient, and a step along it, in `f64`."""
+
+    def __init__(self, compiled):
+        self.kernel = torch.tensor(inputs.KERNEL, dtype=torch.float64, requires_grad=True)
+        self.x, self.y = map(torch.from_numpy, inputs.points())
+        self.forward = torch.compile(self.loss) if compiled else self.loss
+
+    def loss(self, x, y, kernel):
+        distance = (x[:, None] - x) * torch.exp(-kernel[1])
+        clean = torch.exp(2 * kernel[0] - 0.5 * distance * distance)
+        noise = torch.exp(2 * kernel[2]) * torch.eye(len(x), dtype=torch.float64)
+        factor = torch.linalg.cholesky(clean + noise)
+        z = torch.linalg.solve_triangular(factor, y[:, None], upper=False)
+        return 0.5 * (z * z).sum() + factor.diagonal().log().sum()
+
+    def call(self):
+        self.kernel.grad = None
+        loss = self.forward(self.x, self.y, self.kernel)
+        loss.backward()
+        with torch.no_grad():
+            self.kernel -= 1e-4 * self.kernel.grad
+        return loss.detach()
+
+    def values(self):
+        return self.kernel.tolist()
+
+
 MODELS = {
     "gpt": gpt,
     "gpt_generate": Generate,
@@ -314,4 +472,8 @@ MODELS = {
     "logistic": Logistic,
     "addition": addition,
     "vae": Vae,
+    "lenet": LeNet,
+    "resnet": ResNet,
+    "resnet_one": ResNetOne,
+    "gp": Gp,
 }

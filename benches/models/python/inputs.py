@@ -23,11 +23,12 @@ def integers(seed, count, below):
 
 
 def parameters(shapes):
-    """The parameters of a model by their names. Those of a norm's scale are near 1, all others near 0."""
+    """The parameters of a model by their names. Those of a norm's scale and variance are near 1, all others near 0."""
     found = {}
     for index, (name, shape) in enumerate(shapes.items()):
-        scale = name.rsplit(".", 1)[-1].startswith("scale")
-        found[name] = np.float32(1) + numbers(index, shape, 0.1) if scale else numbers(index, shape, 0.08)
+        field = name.rsplit(".", 1)[-1]
+        near_one = field.startswith("scale") or field == "variance"
+        found[name] = np.float32(1) + numbers(index, shape, 0.1) if near_one else numbers(index, shape, 0.08)
     return found
 
 
@@ -83,6 +84,60 @@ def vae_batch(number):
     """64 pictures of 64 pixels with 17 levels of ink, and noise from a uniform distribution of variance 1."""
     pictures = integers(5000 + number, 64 * 64, 17).astype(np.float32) / np.float32(16)
     return pictures.reshape(64, 64), numbers(6000 + number, (64, 8), 3**0.5)
+
+
+def lenet_batch(number):
+    """64 pictures of 64 pixels with 17 levels of ink, and their labels."""
+    pictures = integers(5000 + number, 64 * 64, 17).astype(np.float32) / np.float32(16)
+    return pictures.reshape(64, 64), integers(7000 + number, 64, 10)
+
+
+# Filters are `[height, width, in, out]`.
+LENET = {
+    "f1": (3, 3, 1, 16), "scale1": (16,), "bias1": (16,), "f2": (3, 3, 16, 32), "scale2": (32,), "bias2": (32,),
+    "w1": (512, 128), "b1": (128,), "w2": (128, 10), "b2": (10,),
+}
+
+
+def resnet_batch(number):
+    """16 pictures of 32×32 pixels and 3 channels, and their labels."""
+    return numbers(8000 + number, (16, 32, 32, 3), 1.0), integers(9000 + number, 16, 10)
+
+
+def resnet_picture():
+    """A picture of 32×32 pixels and 3 channels."""
+    return numbers(8000, (1, 32, 32, 3), 1.0)
+
+
+def resnet(norm):
+    """The shapes of the parameters of the residual network. `norm`: those of a norm, from its prefix and number."""
+
+    def block(name, inner, outer, is_wider):
+        shapes = {f"{name}.f1": (3, 3, inner, outer), **norm(f"{name}.", 1, outer)}
+        shapes |= {f"{name}.f2": (3, 3, outer, outer), **norm(f"{name}.", 2, outer)}
+        return shapes | ({f"{name}.f3": (1, 1, inner, outer), **norm(f"{name}.", 3, outer)} if is_wider else {})
+
+    return {
+        "f": (3, 3, 3, 16), **norm("", "", 16),
+        **block("first", 16, 16, False), **block("second", 16, 32, True), **block("third", 32, 64, True),
+        "w": (64, 10), "b": (10,),
+    }
+
+
+# With the moments of each batch, and with given moments.
+RESNET = resnet(lambda prefix, number, size: {f"{prefix}{part}{number}": (size,) for part in ("scale", "bias")})
+RESNET_ONE = resnet(
+    lambda prefix, number, size: {
+        f"{prefix}norm{number}.{part}": (size,) for part in ("scale", "bias", "center", "variance")
+    }
+)
+KERNEL = [0.0, -1.0, -1.0]
+
+
+def points():
+    """The points of the Gaussian process and their values, in `f64`."""
+    x = numbers(2000, (300,), 1.0).astype(np.float64)
+    return x, np.sin(5 * x) + 0.2 * numbers(2001, (300,), 1.0)
 
 
 VAE = {

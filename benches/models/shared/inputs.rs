@@ -20,10 +20,11 @@ pub fn noise(number: u32) -> Vec<f32> {
     numbers(6000 + number, 64 * 8, 3_f32.sqrt())
 }
 
-/// The elements of the parameter number `index`. Those of a norm's scale are near 1, all others near 0.
+/// The elements of the parameter number `index`. Those of a norm's scale and variance are near 1, all others near 0.
 pub fn parameter(name: &str, index: u32, count: usize) -> Vec<f32> {
     let field = name.rsplit('.').next().unwrap_or(name);
-    let (mean, scale) = if field.starts_with("scale") { (1.0, 0.1) } else { (0.0, 0.08) };
+    let (mean, scale) =
+        if field.starts_with("scale") || field == "variance" { (1.0, 0.1) } else { (0.0, 0.08) };
     numbers(index, count, scale).into_iter().map(|number| mean + number).collect()
 }
 

@@ -1,6 +1,7 @@
 //! The models in burn, on its CPU backend Flex: `models-burn MODEL`. `../../shared/serve.rs` describes the protocol.
 
 mod cells;
+mod convolutions;
 mod descent;
 #[path = "../../shared/inputs.rs"]
 mod inputs;
@@ -28,6 +29,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some("logistic") => serve(descent::Logistic::new())?,
         Some("addition") => serve(transformer::Training::addition())?,
         Some("vae") => serve(vae::Training::new())?,
+        Some("lenet") => serve(convolutions::LeNet::new())?,
+        Some("resnet") => serve(convolutions::Resnet::new())?,
+        Some("resnet_one") => serve(convolutions::ResnetOne::new())?,
         other => return Err(format!("there is no model {other:?}").into()),
     }
     Ok(())
@@ -52,13 +56,15 @@ fn elements<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
     tensor.into_data().try_to_vec().expect("elements are f32")
 }
 
-/// The norm of all parameters.
+/// The norm of all parameters. The averages of batch norm have no gradients and are none.
 fn norm(module: &impl Module) -> f32 {
     struct Collected(Vec<Vec<f32>>);
 
     impl ModuleVisitor for Collected {
         fn visit_float<const D: usize>(&mut self, parameter: &Param<Tensor<D>>) {
-            self.0.push(elements(parameter.val()));
+            if parameter.is_require_grad() {
+                self.0.push(elements(parameter.val()));
+            }
         }
     }
 

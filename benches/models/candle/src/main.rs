@@ -1,6 +1,7 @@
 //! The models in candle: `models-candle MODEL`. `../../shared/serve.rs` describes the protocol.
 
 mod cells;
+mod convolutions;
 mod descent;
 #[path = "../../shared/inputs.rs"]
 mod inputs;
@@ -27,6 +28,9 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
         Some("logistic") => serve(descent::Logistic::new()?)?,
         Some("addition") => serve(transformer::Training::addition()?)?,
         Some("vae") => serve(vae::Training::new()?)?,
+        Some("lenet") => serve(convolutions::LeNet::new()?)?,
+        Some("resnet") => serve(convolutions::Resnet::new()?)?,
+        Some("resnet_one") => serve(convolutions::ResnetOne::new()?)?,
         other => return Err(format!("there is no model {other:?}").into()),
     }
     Ok(())
