@@ -2,20 +2,23 @@ use mind::{Tensor, mind};
 
 mind! {
     /// The frequency with the largest magnitude, in cycles per sample.
-    fn strongest<N>(x: f64[N]) -> f64 {
+    fn strongest<N>(x: f32[N]) -> f32 {
         let sizes = num::norm(fft::rfft(x - mean(x)));
         gather(fft::rfftfreq(1.0, N), argmax(sizes))
     }
 
     /// `x` without frequencies above a bound.
-    fn smooth<N>(x: f64[N], bound: f64) -> f64[N] {
+    fn smooth<N>(x: f32[N], bound: f32) -> f32[N] {
         let kept = fft::rfftfreq(1.0, N) <= bound;
         fft::irfft(where(kept[.., _], fft::rfft(x), 0.0), N)
     }
 
     /// How far the frequencies of two signals differ.
     #[grad(x)]
-    fn distance<N>(x: f64[N], y: f64[N]) -> f64 { mean((fft::rfft(x) - fft::rfft(y)) ** 2.0) }
+    fn distance<N>(x: f32[N], y: f32[N]) -> f32 {
+        let difference = fft::rfft(x) - fft::rfft(y);
+        mean(difference * difference)
+    }
 }
 
 fn main() {

@@ -46,7 +46,7 @@ pub(super) fn evaluate(fourier: &Fourier, x: &Array, to: &Concrete<'_>) -> Array
 /// of the length are transforms themselves, whose results repeat.
 fn transform(x: &[Pair], sign: f64) -> Vec<Pair> {
     let n = x.len();
-    let factor = (2..=n).find(|factor| n % factor == 0).unwrap_or(1);
+    let factor = (2..=n).find(|factor| n.is_multiple_of(*factor)).unwrap_or(1);
     let parts: Vec<Vec<Pair>> = if factor == n {
         x.iter().map(|x| vec![*x]).collect()
     } else {

@@ -159,7 +159,7 @@ fn half(op: &Op, operands: &[&Type], rows: &Shape) -> Result<Shape, Box<OpError>
         return Err(wrong_rank(op, 0, "operand of rank 0, needed rank 1 or more".into()));
     }
     rules::check_dtype(op, Takes::Floats, operands, 0)?;
-    transformed(rows).map_err(|overflow| OpError::overflow(op, overflow).into())
+    transformed(rows).map_err(|overflow| OpError::overflow(op, overflow))
 }
 
 fn transformed(rows: &Shape) -> Result<Shape, Overflow> {

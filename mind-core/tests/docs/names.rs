@@ -59,8 +59,8 @@ The expressions use these variables:
 | `h`, `pixels` | tensors with three axes |
 | `q`, `image`, `filter` | tensors with four axes |
 
-The language has no complex numbers. A tensor of them has a last axis of 2, with the real and the imaginary part: NumPy's
-`z.view(float).reshape(*z.shape, 2)` for an array `z` of `complex128`. `axis` counts the axes of `z`.
+The language has no complex numbers. A tensor of them has a last axis of 2, with the real and the imaginary part. For
+an array `z` of `complex128`, that is `z.view(float).reshape(*z.shape, 2)`, and `axis` counts the axes of `z`.
 
 The last column shows the arguments of the libraries' functions where they are not the variables of the expression.
 ";
