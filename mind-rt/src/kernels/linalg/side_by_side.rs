@@ -4,7 +4,7 @@ use super::Triangle;
 use super::real::Real;
 use crate::kernels::math::MultiplyAdd;
 use crate::parallel::{Split, run as run_on_threads};
-use crate::simd::Kernel;
+use crate::simd::{Kernel, dispatch};
 use crate::workspace::{carve, slot_bytes, with_workspace};
 
 /// A computation of matrices in lanes.
@@ -58,35 +58,51 @@ impl<T: Real, J: Job<T>, const W: usize> Split for SideBySide<'_, T, J, W> {
 impl<T: Real, J: Job<T>, const W: usize> Kernel for SideBySide<'_, T, J, W> {
     type Output = ();
 
+    /// Not compiled for a level, as the closure is not: the loop over groups is.
+    #[inline(never)]
+    fn run(self) {
+        let (lens, result) = self.job.lens();
+        let len = (lens.iter().sum::<usize>() + result) * W;
+        with_workspace(slot_bytes::<T>(len), |workspace| {
+            let (vectors, _) = carve::<T>(workspace.memory(), len);
+            dispatch(Groups { matrices: self, vectors: vectors.as_chunks_mut().0 });
+        });
+    }
+}
+
+/// Computes groups of `W` matrices.
+struct Groups<'a, 'v, T, J, const W: usize> {
+    matrices: SideBySide<'a, T, J, W>,
+    vectors: &'v mut [[T; W]],
+}
+
+impl<T: Real, J: Job<T>, const W: usize> Kernel for Groups<'_, '_, T, J, W> {
+    type Output = ();
+
     #[inline(always)]
     fn run_by<A: MultiplyAdd>(self) {
-        let Self { job, inputs, first, count, result, out } = self;
+        let Self { matrices: SideBySide { job, inputs, first, count, result, out }, vectors } = self;
         let (lens, _) = job.lens();
-        let vectors = lens.iter().sum::<usize>() + result;
-        with_workspace(slot_bytes::<T>(vectors * W), |workspace| {
-            let (scratch, _) = carve::<T>(workspace.memory(), vectors * W);
-            let (vectors, _) = scratch.as_chunks_mut::<W>();
-            for (group, out) in out.chunks_mut(W * result).enumerate() {
-                let mut start = 0;
-                for (input, len) in inputs.iter().zip(lens) {
-                    let vectors = &mut vectors[start..start + len];
-                    for lane in 0..W {
-                        let matrix = (group * W + lane).min(count - 1) + first;
-                        let elements = &input[matrix * len..][..*len];
-                        for (vector, element) in vectors.iter_mut().zip(elements) {
-                            vector[lane] = *element;
-                        }
+        for (group, out) in out.chunks_mut(W * result).enumerate() {
+            let mut start = 0;
+            for (input, len) in inputs.iter().zip(lens) {
+                let vectors = &mut vectors[start..start + len];
+                for lane in 0..W {
+                    let matrix = (group * W + lane).min(count - 1) + first;
+                    let elements = &input[matrix * len..][..*len];
+                    for (vector, element) in vectors.iter_mut().zip(elements) {
+                        vector[lane] = *element;
                     }
-                    start += len;
                 }
-                job.compute::<A, W>(vectors);
-                for (lane, out) in out.chunks_exact_mut(result).enumerate() {
-                    for (out, vector) in out.iter_mut().zip(&vectors[start..]) {
-                        *out = vector[lane];
-                    }
+                start += len;
+            }
+            job.compute::<A, W>(vectors);
+            for (lane, out) in out.chunks_exact_mut(result).enumerate() {
+                for (out, vector) in out.iter_mut().zip(&vectors[start..]) {
+                    *out = vector[lane];
                 }
             }
-        });
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::batch::Matrices;
+use super::lanes::{add_products, sum};
 use super::products::{self, Mat, product};
 use super::real::Real;
 use super::{BLOCK, Triangle};
@@ -22,6 +23,9 @@ impl System {
     /// The elements of each scratch slice: sums of products, and the scratch memory of products.
     fn slices<T: Real>(&self) -> [usize; 2] {
         let &Self { n, columns, .. } = self;
+        if columns == 1 {
+            return [0; 2];
+        }
         [BLOCK.min(n) * columns, if n > BLOCK { products::scratch::<T>(BLOCK, n, columns) } else { 0 }]
     }
 }
@@ -46,6 +50,9 @@ impl<T: Real> Matrices<T> for System {
         }
         let strides = if transposed { [1, n] } else { [n, 1] };
         let is_lower = lower != transposed;
+        if columns == 1 {
+            return dispatch(Vector { transposed, is_lower, unit_diagonal, a, x });
+        }
         let [sums, scratch] = self.slices::<T>();
         let (sums, memory) = carve::<T>(memory, sums);
         let (scratch, _) = carve::<T>(memory, scratch);
@@ -68,6 +75,62 @@ impl<T: Real> Matrices<T> for System {
             dispatch(Rows { strides, is_lower, unit_diagonal, columns, rows, a, sums, x: &mut *x });
         }
     }
+}
+
+/// The solution for a single right-hand side. Rows of the matrix are contiguous: each is multiplied with the known
+/// elements, or with `transposed` subtracted from those that are not known yet.
+struct Vector<'a, T> {
+    transposed: bool,
+    is_lower: bool,
+    unit_diagonal: bool,
+    a: &'a [T],
+    x: &'a mut [T],
+}
+
+impl<T: Real> Kernel for Vector<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run_by<A: MultiplyAdd>(self) {
+        let Self { transposed, is_lower, unit_diagonal, a, x } = self;
+        let n = x.len();
+        for turn in 0..n {
+            let at = if is_lower { turn } else { n - 1 - turn };
+            let (row, diagonal) = (&a[at * n..][..n], a[at * n + at]);
+            let (before, own) = x.split_at_mut(at);
+            let (own, after) = own.split_first_mut().expect("there is a row");
+            if !transposed {
+                let (row, known) = if is_lower { (&row[..at], before) } else { (&row[at + 1..], after) };
+                *own -= dot::<A, T>(row, known);
+                *own = if unit_diagonal { *own } else { *own / diagonal };
+                continue;
+            }
+            *own = if unit_diagonal { *own } else { *own / diagonal };
+            let factor = -*own;
+            let (row, rest) = if is_lower { (&row[at + 1..], after) } else { (&row[..at], before) };
+            for (rest, of) in rest.iter_mut().zip(row) {
+                *rest = A::multiply_add(factor, *of, *rest);
+            }
+        }
+    }
+}
+
+/// The number of products that are added up side by side.
+const LANES: usize = 32;
+
+#[inline(always)]
+fn dot<A: MultiplyAdd, T: Real>(a: &[T], b: &[T]) -> T {
+    let (a_chunks, a_rest) = a.as_chunks::<LANES>();
+    let (b_chunks, b_rest) = b.as_chunks::<LANES>();
+    let mut sums = [T::ZERO; LANES];
+    for (a, b) in a_chunks.iter().zip(b_chunks) {
+        sums = add_products::<A, T, LANES>(a, b, sums);
+    }
+    let mut total = if a_chunks.is_empty() { T::ZERO } else { sum(sums) };
+    for (a, b) in a_rest.iter().zip(b_rest) {
+        total = A::multiply_add(*a, *b, total);
+    }
+    total
 }
 
 /// The solution for a block of rows, after `sums` is subtracted from the right-hand sides.
