@@ -13,6 +13,7 @@ mod indexing;
 mod joining;
 mod limits;
 mod making;
+mod matrices;
 mod ordering;
 mod products;
 mod reductions;
