@@ -285,6 +285,68 @@ fn batches_of_systems_and_of_right_hand_sides_broadcast() {
     assert_eq!(mind!(linalg::solve(m, v)).as_slice(), of_each_side(&m, &v).as_slice());
 }
 
+mind! {
+    fn hard_solutions(a: f64[3, 12, 12], b: f64[12, 2]) -> f64[3, 12, 2] { linalg::solve(a, b) }
+    fn hard_vectors(a: f64[3, 12, 12]) -> (f64[3, 12], f64[3, 12, 12]) { linalg::eigh(a) }
+    fn hard_factors(a: f64[3, 12, 12]) -> (f64[3, 12, 12], f64[3, 12], f64[3, 12, 12]) { linalg::svd(a) }
+    fn hard_triangles(a: f64[3, 12, 12]) -> (f64[3, 12, 12], f64[3, 12, 12]) { linalg::qr(a) }
+}
+
+/// A Hilbert matrix, whose condition is 2e16, a matrix whose rows and columns fall from 1 to 1e-11, and one with
+/// eigenvalues near 1.
+fn hard(kind: usize, i: usize, j: usize) -> f64 {
+    let scattered = (((i + 1) * (j + 1) * (i + j + 3)) as f64 * 0.37).sin();
+    match kind {
+        0 => 1.0 / (i + j + 1) as f64,
+        1 => (scattered + 2.0 * f64::from(u8::from(i == j))) * 10.0_f64.powi(-((i + j) as i32) / 2),
+        _ => f64::from(u8::from(i == j)) + 1e-12 * scattered,
+    }
+}
+
+/// Checks that the product of `factors` is `whole`, with errors of at most `16 n ε` times the product of magnitudes.
+fn check_residual(factors: [&[f64]; 2], whole: &[f64], columns: usize) {
+    let [a, b] = factors;
+    let sizes = [a, b].map(|x| x.iter().map(|x| x.abs()).collect::<Vec<_>>());
+    let products = product(a, b, columns);
+    let bounds = product(&sizes[0], &sizes[1], columns);
+    for ((found, wanted), size) in products.iter().zip(whole).zip(bounds) {
+        let most = 16.0 * 12.0 * f64::EPSILON * (size + wanted.abs());
+        assert!((found - wanted).abs() <= most, "{found:e} {wanted:e} {most:e}");
+    }
+}
+
+#[test]
+fn residuals_of_hard_matrices_are_rounding_errors() {
+    let a = Tensor::<f64, _>::from_fn(|[kind, i, j]| hard(kind, i, j));
+    let b = Tensor::from_fn(|[i, j]| ((i * 3 + j * 7) as f64).cos());
+    let x = hard_solutions(&a, &b);
+    let ((w, v), (u, s, vt), (q, r)) = (hard_vectors(&a), hard_factors(&a), hard_triangles(&a));
+    for kind in 0..3 {
+        let matrix = |all: &[f64]| all[kind * 144..][..144].to_vec();
+        let a = matrix(a.as_slice());
+        check_residual([&a, &x.as_slice()[kind * 24..][..24]], b.as_slice(), 2);
+        check_residual([&matrix(q.as_slice()), &matrix(r.as_slice())], &a, 12);
+        // The bounds of eigenvalues and singular values are relative to the norm.
+        let norm = a.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let (w, s) = (&w.as_slice()[kind * 12..][..12], &s.as_slice()[kind * 12..][..12]);
+        assert!(w.is_sorted() && s.is_sorted_by(|a, b| a >= b) && s[11] >= 0.0);
+        let v = matrix(v.as_slice());
+        let across = |x: &[f64]| (0..144).map(|at| x[at % 12 * 12 + at / 12]).collect::<Vec<f64>>();
+        let scaled =
+            |x: &[f64], by: &[f64]| x.iter().enumerate().map(|(at, x)| x * by[at % 12]).collect::<Vec<_>>();
+        let identity: Vec<f64> = (0..144).map(|at| f64::from(u8::from(at / 12 == at % 12))).collect();
+        let pairs = [
+            (product(&scaled(&v, w), &across(&v), 12), a.clone(), norm),
+            (product(&scaled(&matrix(u.as_slice()), s), &matrix(vt.as_slice()), 12), a, norm),
+            (product(&across(&v), &v, 12), identity.clone(), 1.0),
+            (product(&across(&matrix(u.as_slice())), &matrix(u.as_slice()), 12), identity, 1.0),
+        ];
+        for (found, wanted, size) in pairs {
+            assert_close(&found, &wanted, 16.0 * 12.0 * f64::EPSILON * size);
+        }
+    }
+}
+
 #[test]
 fn too_few_rows_are_an_error_at_run_time() {
     let wide = Tensor::from([[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]]);
