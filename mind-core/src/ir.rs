@@ -511,6 +511,17 @@ pub enum Pool<A: Form = Resolved> {
         /// The windows.
         pooling: Box<Pooling>,
     },
+    /// The sum of each window, in which elements are multiplied by a filter. The operands are `(x, filter)`; an extension.
+    Depthwise(Box<Pooling>),
+    /// The derivative of `Depthwise` by its input. The operands are `(dy, filter)`; an extension.
+    DepthwiseGradInput {
+        /// The shape of the input, which is the result's.
+        shape: A::Shape,
+        /// The windows.
+        pooling: Box<Pooling>,
+    },
+    /// The derivative of `Depthwise` by its filter. The operands are `(x, dy)`; an extension.
+    DepthwiseGradFilter(Box<Pooling>),
 }
 
 /// Operations that return their operand and have an effect. Their rows are in `ops/effects.rs`.

@@ -4,8 +4,8 @@ use super::{Batch, Emitted, Value, loops};
 use crate::{
     dim::Dim,
     ir::{
-        Arrange, Cumulation, Inst, Join, Op, Own, Part, Product, Reduction, Reorder, Rows, Slice, ValueId,
-        Window, Windows,
+        Arrange, Cumulation, Inst, Join, Op, Own, Part, Pool, Product, Reduction, Reorder, Rows, Slice,
+        ValueId, Window, Windows,
     },
     map::{Map, ShapeRule},
     ops::OpError,
@@ -57,7 +57,15 @@ impl Batch<'_> {
                 self.all(inst, Op::Fourier(fourier.with_shape(|shape| self.with_axis(shape))))
             }
             Op::Window(window) => self.window(window, inst),
-            Op::Pool(pool) => self.all(inst, Op::Pool(pool.with_shape(|shape| self.with_axis(shape)))),
+            Op::Pool(Pool::DepthwiseGradFilter(_)) => self.each(inst),
+            Op::Pool(pool) => {
+                let op = Op::Pool(pool.with_shape(|shape| self.with_axis(shape)));
+                if !pool.is_product() {
+                    return self.all(inst, op);
+                }
+                let Value { id: filter, is_batched } = self.values[inst.operands[1].index()];
+                if is_batched { self.each(inst) } else { self.builder.push(op, &[first, filter]) }
+            }
             Op::Own(Own::External(_)) => self.each(inst),
             Op::Own(Own::Nesting(_)) => {
                 let module = inst

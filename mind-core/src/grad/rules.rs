@@ -9,8 +9,8 @@ use crate::{
     cumulate::{self, Cumulate},
     grad::{AutodiffError, push},
     ir::{
-        Arrange, Cumulation, Form, Fourier, Join, Matrix, Op, Part, Pool, Product, Reduction, Reorder, Rows,
-        Triangular, ValueId, Window,
+        Arrange, Cumulation, Form, Fourier, Join, Matrix, Op, Part, Pool, Pooling, Product, Reduction,
+        Reorder, Rows, Triangular, ValueId, Window,
     },
     map::{Calculus, DerivativeInputs, Map, evaluate},
     reduce::{self, Reduce},
@@ -297,9 +297,35 @@ pub(crate) fn step<R: Reverse>(on: &mut R, op: &Op<R::Form>) -> Result<(), R::Er
         Op::Pool(Pool::SumGrad { pooling, .. }) => {
             pass(on, 0, |on| on.emit(Op::Pool(Pool::Total(pooling.clone())), &[dy]))
         }
+        Op::Pool(Pool::Depthwise(pooling)) => {
+            let (x, filter) = (on.operand(0), on.operand(1));
+            pass(on, 0, |on| depthwise_grad_input(on, pooling, [dy, filter], x))?;
+            pass(on, 1, |on| on.emit(Op::Pool(Pool::DepthwiseGradFilter(pooling.clone())), &[x, dy]))
+        }
+        Op::Pool(Pool::DepthwiseGradInput { pooling, .. }) => {
+            let (dz, filter) = (on.operand(0), on.operand(1));
+            pass(on, 0, |on| on.emit(Op::Pool(Pool::Depthwise(pooling.clone())), &[dy, filter]))?;
+            pass(on, 1, |on| on.emit(Op::Pool(Pool::DepthwiseGradFilter(pooling.clone())), &[dy, dz]))
+        }
+        Op::Pool(Pool::DepthwiseGradFilter(pooling)) => {
+            let (x, dz) = (on.operand(0), on.operand(1));
+            pass(on, 0, |on| depthwise_grad_input(on, pooling, [dz, dy], x))?;
+            pass(on, 1, |on| on.emit(Op::Pool(Pool::Depthwise(pooling.clone())), &[x, dy]))
+        }
         Op::Effect(_) => on.contribute(0, dy),
         Op::Own(own) => on.own(own),
     }
+}
+
+/// The cotangent of the input `like` of a depthwise convolution, from that of its result and the filter.
+fn depthwise_grad_input<R: Reverse>(
+    on: &mut R,
+    pooling: &Pooling,
+    operands: [R::Value; 2],
+    like: R::Value,
+) -> Result<R::Value, R::Error> {
+    let pooling = Box::new(pooling.clone());
+    on.emit_like(|shape| Op::Pool(Pool::DepthwiseGradInput { shape, pooling }), &operands, like)
 }
 
 /// Contributes the value that `make` returns to an operand, if the operand is wanted.

@@ -609,15 +609,18 @@ fn convolved(
 fn pooled(pool: &Pool, operands: &[&Array], to: &Concrete<'_>) -> Array {
     let pooling = pool.pooling();
     let (x, result): (&[usize], &[usize]) = match pool {
-        Pool::Max(_) | Pool::MaxTake(_) | Pool::Total(_) => (&operands[0].shape, to.shape),
-        Pool::MaxGrad(_) => (&operands[0].shape, &operands[1].shape),
-        Pool::SumGrad { .. } => (to.shape, &operands[0].shape),
+        Pool::Max(_) | Pool::MaxTake(_) | Pool::Total(_) | Pool::Depthwise(_) => {
+            (&operands[0].shape, to.shape)
+        }
+        Pool::MaxGrad(_) | Pool::DepthwiseGradFilter(_) => (&operands[0].shape, &operands[1].shape),
+        Pool::SumGrad { .. } | Pool::DepthwiseGradInput { .. } => (to.shape, &operands[0].shape),
     };
     let lead = pooling.lead(x.len());
     let sizes: Vec<usize> = pooling.sizes.iter().map(|size| position(*size)).collect();
-    // The offsets in the tensor of the elements of the window at a position of the result.
-    let window = |at: &[usize]| -> Vec<usize> {
-        let taps = positions(&sizes).filter_map(|tap| {
+    // The elements of the window at a position of the result: offsets in the tensor, and in a filter.
+    let taps = |at: &[usize]| -> Vec<[usize; 2]> {
+        let channels = x[x.len() - 1];
+        let taps = positions(&sizes).enumerate().filter_map(|(number, tap)| {
             let mut place = at.to_vec();
             for (axis, tap) in tap.iter().enumerate() {
                 let padded = at[lead + axis] * position(pooling.slide.strides[axis])
@@ -626,10 +629,11 @@ fn pooled(pool: &Pool, operands: &[&Array], to: &Concrete<'_>) -> Array {
                 let inside = padded.checked_sub(pooling.before(axis, extent));
                 place[lead + axis] = inside.filter(|inside| *inside < extent)?;
             }
-            Some(offset(x, &place))
+            Some([offset(x, &place), number * channels + at[x.len() - 1]])
         });
         taps.collect()
     };
+    let window = |at: &[usize]| -> Vec<usize> { taps(at).into_iter().map(|[place, _]| place).collect() };
     with_number!(to.dtype, T => {
         let first = T::elements(operands[0]);
         // The offset of the first of the largest elements, or of the first NaN.
@@ -657,6 +661,21 @@ fn pooled(pool: &Pool, operands: &[&Array], to: &Concrete<'_>) -> Array {
                     let places = if is_sum { window(&at) } else { chosen(&at).into_iter().collect() };
                     for place in places {
                         totals[place] = dy.accumulate(totals[place]);
+                    }
+                }
+                Array::new(to.shape, T::wrap(totals.into_iter().map(T::narrow).collect()))
+            }
+            Pool::Depthwise(_) | Pool::DepthwiseGradInput { .. } | Pool::DepthwiseGradFilter(_) => {
+                let second = T::elements(operands[1]);
+                let mut totals = vec![T::NOTHING; to.shape.iter().product()];
+                for (result, at) in positions(result).enumerate() {
+                    for [place, factor] in taps(&at) {
+                        let [target, a, b] = match pool {
+                            Pool::Depthwise(_) => [result, place, factor],
+                            Pool::DepthwiseGradInput { .. } => [place, result, factor],
+                            _ => [factor, place, result],
+                        };
+                        totals[target] = first[a].accumulate_product(second[b], totals[target]);
                     }
                 }
                 Array::new(to.shape, T::wrap(totals.into_iter().map(T::narrow).collect()))

@@ -23,6 +23,9 @@ rows! {
     Pool::MaxTake(_) => MAX_POOL_TAKE,
     Pool::Total(_) => SUM_POOL,
     Pool::SumGrad { .. } => SUM_POOL_GRAD,
+    Pool::Depthwise(_) => DEPTHWISE_CONV,
+    Pool::DepthwiseGradInput { .. } => DEPTHWISE_CONV_GRAD_INPUT,
+    Pool::DepthwiseGradFilter(_) => DEPTHWISE_CONV_GRAD_FILTER,
 }
 
 /// `MaxPool(x; sizes, strides, padding, dilations)`: the largest element of each window; an extension.
@@ -47,7 +50,7 @@ static MAX_POOL: OpInfo = OpInfo {
     origin: of_pool,
     make: Make::Of(|attributes| Op::Pool(Pool::Max(pooling_of(exactly(attributes))))),
     derivative: Derivative::Rule,
-    sample: Sampling { cases: |_, dtype| cases(dtype, Pool::Max, |x, _| vec![x]), ..ROW.sample },
+    sample: Sampling { cases: |_, dtype| cases(dtype, Pool::Max, |_, x, _| vec![x]), ..ROW.sample },
     ..ROW
 };
 
@@ -76,7 +79,7 @@ static MAX_POOL_GRAD: OpInfo = OpInfo {
     origin: rules::same_origin,
     make: Make::Of(|attributes| Op::Pool(Pool::MaxGrad(pooling_of(exactly(attributes))))),
     derivative: Derivative::Rule,
-    sample: Sampling { cases: |_, dtype| cases(dtype, Pool::MaxGrad, |x, y| vec![x, y]), ..ROW.sample },
+    sample: Sampling { cases: |_, dtype| cases(dtype, Pool::MaxGrad, |_, x, y| vec![x, y]), ..ROW.sample },
     ..ROW
 };
 
@@ -105,7 +108,7 @@ static MAX_POOL_TAKE: OpInfo = OpInfo {
     make: Make::Of(|attributes| Op::Pool(Pool::MaxTake(pooling_of(exactly(attributes))))),
     derivative: Derivative::Rule,
     sample: Sampling {
-        cases: |_, dtype| cases(dtype, Pool::MaxTake, |x, _| vec![x.clone(), x]),
+        cases: |_, dtype| cases(dtype, Pool::MaxTake, |_, x, _| vec![x.clone(), x]),
         ..ROW.sample
     },
     ..ROW
@@ -134,7 +137,7 @@ static SUM_POOL: OpInfo = OpInfo {
     flops: |op, _, result| result.shape.element_count()?.mul(&taps(op)?),
     make: Make::Of(|attributes| Op::Pool(Pool::Total(pooling_of(exactly(attributes))))),
     derivative: Derivative::Linear,
-    sample: Sampling { cases: |_, dtype| cases(dtype, Pool::Total, |x, _| vec![x]), ..ROW.sample },
+    sample: Sampling { cases: |_, dtype| cases(dtype, Pool::Total, |_, x, _| vec![x]), ..ROW.sample },
     ..ROW
 };
 
@@ -162,31 +165,138 @@ static SUM_POOL_GRAD: OpInfo = OpInfo {
         Ok(operands[0].with_shape(shape.clone()))
     },
     flops: |op, operands, _| operands[0].shape.element_count()?.mul(&taps(op)?),
-    attributes: |op| {
-        let Op::Pool(Pool::SumGrad { shape, .. }) = op else { wrong_row(op) };
-        let [sizes, strides, padding, dilations] = lists(op);
-        listed([Attribute::Dims(shape.to_vec()), sizes, strides, padding, dilations])
-    },
-    fields: &[SHAPE, SIZES, STRIDES, PADDING, DILATIONS],
+    attributes: shaped_attributes,
+    fields: SHAPED,
     make: Make::Of(|attributes| {
-        let [Attribute::Dims(shape), sizes, strides, padding, dilations] = exactly(attributes) else {
-            not_these_fields()
-        };
-        let pooling = pooling_of([sizes, strides, padding, dilations]);
-        Op::Pool(Pool::SumGrad { shape: Shape::new(shape), pooling })
+        let (shape, pooling) = shaped(attributes);
+        Op::Pool(Pool::SumGrad { shape, pooling })
     }),
     derivative: Derivative::Linear,
     sample: Sampling {
         cases: |_, dtype| {
-            samples()
-                .map(|(shape, pooling)| {
-                    let shape = Shape::literal(shape);
-                    let dy = Type::new(dtype, pooling.shape(&shape).expect("small extents"));
-                    let pooling = pooling.into();
-                    Case { op: Op::Pool(Pool::SumGrad { shape, pooling }), operands: vec![dy] }
-                })
-                .into()
+            shaped_cases(dtype, |shape, pooling, dy| (Pool::SumGrad { shape, pooling }, vec![dy]))
         },
+        ..ROW.sample
+    },
+    ..ROW
+};
+
+/// `DepthwiseConv(x, filter; sizes, strides, padding, dilations)`: a convolution that has a filter for each channel; an
+/// extension.
+///
+/// - **Shape**: that of `SumPool` of `x`.
+/// - **Dtype**: the dtype of both operands.
+/// - **Semantics**: adds the elements of each window, multiplied by the filter of their channel, in row-major order. Padding
+///   has no elements. Integers wrap.
+/// - **Error**: at most `γ(k)` times the sum of the magnitudes of the `k` products of a window; see
+///   [products](#products).
+/// - **Derivative**: `DepthwiseConvGradInput` to `x`, `DepthwiseConvGradFilter` to `filter`.
+/// - **Constraints**: 1. the constraints of `SumPool` hold for `x` (E4010, E3002, E2005, E3006). 2. Both operands have the
+///   same dtype (E2004). 3. The filter has the sizes as its shape, followed by the channels of `x` (E3003).
+/// - **Example**: `%2 = DepthwiseConv (%0, %1) {sizes=[2], strides=[2], padding=valid, dilations=[1]} : f32[1, 3, 2]`.
+static DEPTHWISE_CONV: OpInfo = OpInfo {
+    name: "DepthwiseConv",
+    mnemonic: "depthwise_conv",
+    label: "depthwise_conv",
+    arity: 2,
+    infer: |op, operands| {
+        same_numbers(op, operands)?;
+        let shape = pooled(op, operands, 0, &operands[0].shape)?;
+        rules::expect_shape(op, operands, 1, &pooling(op).filter(&operands[0].shape))?;
+        Ok(operands[0].with_shape(shape))
+    },
+    origin: of_pool,
+    flops: |op, _, result| result.shape.element_count()?.mul(&taps(op)?)?.mul(&Dim::literal(2)),
+    make: Make::Of(|attributes| Op::Pool(Pool::Depthwise(pooling_of(exactly(attributes))))),
+    derivative: Derivative::Rule,
+    sample: Sampling {
+        cases: |_, dtype| {
+            let operands = |op: &Op, x: Type, _| vec![x.clone(), x.with_shape(pooling(op).filter(&x.shape))];
+            cases(dtype, Pool::Depthwise, operands)
+        },
+        ..ROW.sample
+    },
+    ..ROW
+};
+
+/// `DepthwiseConvGradInput(dy, filter; shape, sizes, strides, padding, dilations)`: the cotangent of the input of
+/// `DepthwiseConv`; an extension.
+///
+/// - **Shape**: `shape`, the shape of the input.
+/// - **Dtype**: the dtype of both operands.
+/// - **Semantics**: each element of the input receives the sum of `dy * filter` over the windows that contain it.
+/// - **Error**: at most `γ(k)` times the sum of the magnitudes of the `k` products; see [products](#products).
+/// - **Derivative**: `DepthwiseConv` of the cotangent with `filter` to `dy`, `DepthwiseConvGradFilter` to `filter`.
+/// - **Constraints**: 1. the constraints of `DepthwiseConv` hold for `shape` and `filter` (E4010, E3002, E2005, E3006,
+///   E3003). 2. Both operands have the same dtype (E2004). 3. `dy` has the shape of that result (E3003).
+/// - **Example**: `%2 = DepthwiseConvGradInput (%0, %1) {shape=[1, 6, 2], sizes=[2], strides=[2], padding=valid,
+///   dilations=[1]} : f32[1, 6, 2]`.
+static DEPTHWISE_CONV_GRAD_INPUT: OpInfo = OpInfo {
+    name: "DepthwiseConvGradInput",
+    mnemonic: "depthwise_conv_grad_input",
+    label: "depthwise_conv_grad_input",
+    arity: 2,
+    infer: |op, operands| {
+        let Op::Pool(Pool::DepthwiseGradInput { shape, .. }) = op else { wrong_row(op) };
+        same_numbers(op, operands)?;
+        rules::positive(op, shape)?;
+        let needed = pooled(op, operands, 0, shape)?;
+        rules::expect_shape(op, operands, 1, &pooling(op).filter(shape))?;
+        rules::expect_shape(op, operands, 0, &needed)?;
+        Ok(operands[0].with_shape(shape.clone()))
+    },
+    flops: |op, operands, _| operands[0].shape.element_count()?.mul(&taps(op)?)?.mul(&Dim::literal(2)),
+    attributes: shaped_attributes,
+    fields: SHAPED,
+    make: Make::Of(|attributes| {
+        let (shape, pooling) = shaped(attributes);
+        Op::Pool(Pool::DepthwiseGradInput { shape, pooling })
+    }),
+    derivative: Derivative::Rule,
+    sample: Sampling {
+        cases: |_, dtype| {
+            shaped_cases(dtype, |shape, pooling, dy| {
+                let filter = dy.with_shape(pooling.filter(&shape));
+                (Pool::DepthwiseGradInput { shape, pooling }, vec![dy, filter])
+            })
+        },
+        ..ROW.sample
+    },
+    ..ROW
+};
+
+/// `DepthwiseConvGradFilter(x, dy; sizes, strides, padding, dilations)`: the cotangent of the filter of `DepthwiseConv`; an
+/// extension.
+///
+/// - **Shape**: the sizes, followed by the channels of `x`.
+/// - **Dtype**: the dtype of both operands.
+/// - **Semantics**: each element of the filter receives the sum of `x * dy` over the positions of the window: that of each
+///   row of positions, then of the rows.
+/// - **Error**: at most `γ(k)` times the sum of the magnitudes of the `k` products; see [products](#products).
+/// - **Derivative**: `DepthwiseConvGradInput` to `x`, `DepthwiseConv` of `x` with the cotangent to `dy`.
+/// - **Constraints**: 1. the constraints of `SumPool` hold for `x` (E4010, E3002, E2005, E3006). 2. Both operands have the
+///   same dtype (E2004). 3. `dy` has the shape of the result of that `SumPool` (E3003).
+/// - **Example**: `%2 = DepthwiseConvGradFilter (%0, %1) {sizes=[2], strides=[2], padding=valid, dilations=[1]} : f32[2, 2]`.
+static DEPTHWISE_CONV_GRAD_FILTER: OpInfo = OpInfo {
+    name: "DepthwiseConvGradFilter",
+    mnemonic: "depthwise_conv_grad_filter",
+    label: "depthwise_conv_grad_filter",
+    arity: 2,
+    infer: |op, operands| {
+        same_numbers(op, operands)?;
+        let needed = pooled(op, operands, 0, &operands[0].shape)?;
+        rules::expect_shape(op, operands, 1, &needed)?;
+        Ok(operands[0].with_shape(pooling(op).filter(&operands[0].shape)))
+    },
+    origin: |_, operands, axis| {
+        let rank = operands[0].rank();
+        (axis + 1 == rank).then_some((0, rank - 1))
+    },
+    flops: |op, operands, _| operands[1].shape.element_count()?.mul(&taps(op)?)?.mul(&Dim::literal(2)),
+    make: Make::Of(|attributes| Op::Pool(Pool::DepthwiseGradFilter(pooling_of(exactly(attributes))))),
+    derivative: Derivative::Rule,
+    sample: Sampling {
+        cases: |_, dtype| cases(dtype, Pool::DepthwiseGradFilter, |_, x, y| vec![x, y]),
         ..ROW.sample
     },
     ..ROW
@@ -213,15 +323,33 @@ impl<A: Form> Pool<A> {
             | Self::MaxGrad(pooling)
             | Self::MaxTake(pooling)
             | Self::Total(pooling)
-            | Self::SumGrad { pooling, .. } => pooling,
+            | Self::SumGrad { pooling, .. }
+            | Self::Depthwise(pooling)
+            | Self::DepthwiseGradInput { pooling, .. }
+            | Self::DepthwiseGradFilter(pooling) => pooling,
+        }
+    }
+
+    /// Whether the operation sums products of two operands.
+    pub(crate) fn is_product(&self) -> bool {
+        match self {
+            Self::Depthwise(_) | Self::DepthwiseGradInput { .. } | Self::DepthwiseGradFilter(_) => true,
+            Self::Max(_) | Self::MaxGrad(_) | Self::MaxTake(_) | Self::Total(_) | Self::SumGrad { .. } => {
+                false
+            }
         }
     }
 
     /// The shape attribute, if the operation has one.
     pub(crate) fn shape_mut(&mut self) -> Option<&mut A::Shape> {
         match self {
-            Self::SumGrad { shape, .. } => Some(shape),
-            Self::Max(_) | Self::MaxGrad(_) | Self::MaxTake(_) | Self::Total(_) => None,
+            Self::SumGrad { shape, .. } | Self::DepthwiseGradInput { shape, .. } => Some(shape),
+            Self::Max(_)
+            | Self::MaxGrad(_)
+            | Self::MaxTake(_)
+            | Self::Total(_)
+            | Self::Depthwise(_)
+            | Self::DepthwiseGradFilter(_) => None,
         }
     }
 
@@ -233,6 +361,11 @@ impl<A: Form> Pool<A> {
             Self::MaxTake(pooling) => Pool::MaxTake(pooling),
             Self::Total(pooling) => Pool::Total(pooling),
             Self::SumGrad { shape: of, pooling } => Pool::SumGrad { shape: shape(&of), pooling },
+            Self::Depthwise(pooling) => Pool::Depthwise(pooling),
+            Self::DepthwiseGradInput { shape: of, pooling } => {
+                Pool::DepthwiseGradInput { shape: shape(&of), pooling }
+            }
+            Self::DepthwiseGradFilter(pooling) => Pool::DepthwiseGradFilter(pooling),
         }
     }
 }
@@ -261,6 +394,12 @@ impl Pooling {
     fn positions(&self, at: usize, extent: &Dim) -> DimResult {
         let span = self.span(at).ok_or(Overflow::Range)?;
         self.slide.positions(at, extent, &Dim::literal(span))
+    }
+
+    /// The shape of a filter that has a factor for each element of a window and each channel of a tensor of this shape.
+    pub(crate) fn filter(&self, of: &Shape) -> Shape {
+        let sizes = self.sizes.iter().map(|size| Dim::literal(*size));
+        Shape::new(sizes.chain(of.last().cloned()).collect::<Vec<_>>())
     }
 
     /// The shape of the result for a tensor of this shape.
@@ -345,6 +484,24 @@ fn lists(op: &Op) -> [Attribute; 4] {
     ]
 }
 
+/// The fields of rows that also have the shape of the result.
+const SHAPED: &[Field] = &[SHAPE, SIZES, STRIDES, PADDING, DILATIONS];
+
+fn shaped_attributes(op: &Op) -> Attributes {
+    let Op::Pool(Pool::SumGrad { shape, .. } | Pool::DepthwiseGradInput { shape, .. }) = op else {
+        wrong_row(op)
+    };
+    let [sizes, strides, padding, dilations] = lists(op);
+    listed([Attribute::Dims(shape.to_vec()), sizes, strides, padding, dilations])
+}
+
+fn shaped(attributes: Attributes) -> (Shape, Box<Pooling>) {
+    let [Attribute::Dims(shape), sizes, strides, padding, dilations] = exactly(attributes) else {
+        not_these_fields()
+    };
+    (Shape::new(shape), pooling_of([sizes, strides, padding, dilations]))
+}
+
 fn pooling_of(lists: [Attribute; 4]) -> Box<Pooling> {
     let [
         Attribute::Integers(sizes),
@@ -358,16 +515,30 @@ fn pooling_of(lists: [Attribute; 4]) -> Box<Pooling> {
     Box::new(Pooling { sizes, dilations, slide: Convolution { strides, padding } })
 }
 
-/// Cases of an operation. `operands` makes the operands from the type of the tensor and of its pool.
+/// Cases of an operation whose attributes include the shape of the tensor. `of` makes the operation and its operands from
+/// that shape, the windows and the type of the pool.
+fn shaped_cases(dtype: DType, of: impl Fn(Shape, Box<Pooling>, Type) -> (Pool, Vec<Type>)) -> Vec<Case> {
+    let case = |(shape, pooling): (&'static [i64], Pooling)| {
+        let shape = Shape::literal(shape);
+        let dy = Type::new(dtype, pooling.shape(&shape).expect("small extents"));
+        let (pool, operands) = of(shape, pooling.into(), dy);
+        Case { op: Op::Pool(pool), operands }
+    };
+    samples().map(case).into()
+}
+
+/// Cases of an operation. `operands` makes the operands from it, the type of the tensor and that of its pool.
 fn cases(
     dtype: DType,
     of: impl Fn(Box<Pooling>) -> Pool,
-    operands: impl Fn(Type, Type) -> Vec<Type>,
+    operands: impl Fn(&Op, Type, Type) -> Vec<Type>,
 ) -> Vec<Case> {
     let case = |(shape, pooling): (&'static [i64], Pooling)| {
         let x = Type::new(dtype, Shape::literal(shape));
         let y = x.with_shape(pooling.shape(&x.shape).expect("small extents"));
-        Case { op: Op::Pool(of(pooling.into())), operands: operands(x, y) }
+        let op = Op::Pool(of(pooling.into()));
+        let operands = operands(&op, x, y);
+        Case { op, operands }
     };
     samples().map(case).into()
 }

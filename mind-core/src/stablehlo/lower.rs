@@ -203,7 +203,12 @@ impl ModuleLowering<'_> {
                 window::lower(&mut self.writer, window, operands, to, self.precision)
             }
             Op::Fourier(of) => fourier::lower(&mut self.writer, of, operands[0], to),
-            Op::Pool(pool) => pool::lower(&mut self.writer, pool, &operands, to),
+            Op::Pool(pool) => {
+                let rounded =
+                    |operand: &SsaValue| if pool.is_product() { self.rounded(*operand) } else { *operand };
+                let operands: Vec<SsaValue> = operands.iter().map(rounded).collect();
+                pool::lower(&mut self.writer, pool, &operands, to, self.precision)
+            }
             Op::Effect(Effect::Inspect { .. }) => operands[0],
             Op::Own(Own::External(_)) => unreachable!("a module that calls Rust functions is refused"),
             Op::Own(Own::Nesting(Nesting::Result { position: at })) => {

@@ -1,6 +1,7 @@
 //! Pools and their derivatives: reductions of windows, and additions at the places that they choose.
 
 use super::{
+    Precision,
     elements::evaluate,
     rows,
     tensor::{Tensor, comparison, list, neutral, number},
@@ -13,7 +14,13 @@ use crate::{
 };
 
 /// Lowers a pool or a derivative of one.
-pub(super) fn lower(writer: &mut Writer, pool: &Pool, operands: &[SsaValue], to: Tensor) -> SsaValue {
+pub(super) fn lower(
+    writer: &mut Writer,
+    pool: &Pool,
+    operands: &[SsaValue],
+    to: Tensor,
+    precision: Precision,
+) -> SsaValue {
     let first = operands[0];
     let slide = |x: &[i64], result: &[i64]| Slide::new(pool.pooling(), x, result);
     match pool {
@@ -57,6 +64,18 @@ pub(super) fn lower(writer: &mut Writer, pool: &Pool, operands: &[SsaValue], to:
             let (places, dy) = (writer.reshaped(places, &flat), writer.reshaped(operands[1], &flat));
             let sums = rows::scatter_add(writer, places, dy, to.with_shape([count]));
             writer.reshaped(sums, &to.shape)
+        }
+        Pool::Depthwise(_) => {
+            let slide = slide(&writer.tensor(first).shape.clone(), &to.shape);
+            slide.convolved(writer, pool, [first, operands[1]], to, precision)
+        }
+        Pool::DepthwiseGradInput { .. } => {
+            let slide = slide(&to.shape, &writer.tensor(first).shape.clone());
+            slide.convolved(writer, pool, [first, operands[1]], to, precision)
+        }
+        Pool::DepthwiseGradFilter(_) => {
+            let (x, dy) = (writer.tensor(first).shape.clone(), writer.tensor(operands[1]).shape.clone());
+            slide(&x, &dy).convolved(writer, pool, [first, operands[1]], to, precision)
         }
     }
 }
@@ -141,6 +160,88 @@ impl Slide {
         )
     }
 
+    /// A depthwise convolution or a derivative of one: a convolution with as many groups as channels. Axes before the windows
+    /// become the batch.
+    fn convolved(
+        &self,
+        writer: &mut Writer,
+        pool: &Pool,
+        [lhs, rhs]: [SsaValue; 2],
+        to: Tensor,
+        precision: Precision,
+    ) -> SsaValue {
+        let count = pool.pooling().sizes.len();
+        let axes = pool.pooling().lead(self.extents.len())..self.extents.len() - 1;
+        let channels = self.extents[axes.end];
+        let image = |extents: &[i64]| {
+            let batch = extents[..axes.start].iter().product();
+            [&[batch], &extents[axes.start..]].concat()
+        };
+        let filter = [&self.sizes[axes.clone()], &[1, channels]].concat();
+        let ones = vec![1; count];
+        let (strides, dilations) = (&self.strides[axes.clone()], &self.dilations[axes.clone()]);
+        let places: Vec<usize> = (0..count).collect();
+        let (b, i) = (format!("[b, {}, f]", join(&places)), format!("[{}, i, o]", join(&places)));
+        let length = |axis: usize| (self.positions[axis] - 1) * self.strides[axis] + 1;
+        let (dims, [lhs_shape, rhs_shape, to_shape], stride, pad, dilate, groups) = match pool {
+            Pool::DepthwiseGradInput { .. } => {
+                let pad = |axis: usize| {
+                    let low = self.span(axis) - 1 - self.before[axis];
+                    [low, self.extents[axis] - length(axis) + self.before[axis]]
+                };
+                let shapes = [image(&self.positions), filter, image(&self.extents)];
+                (
+                    format!("{b}x{i}->{b}"),
+                    shapes,
+                    &ones[..],
+                    axes.map(pad).collect(),
+                    [strides, dilations],
+                    [1, channels],
+                )
+            }
+            Pool::DepthwiseGradFilter(_) => {
+                let pad = |axis: usize| {
+                    let high = length(axis) + self.span(axis) - 1 - self.before[axis] - self.extents[axis];
+                    [self.before[axis], high]
+                };
+                let dims = format!("[f, {0}, b]x[i, {0}, o]->[{0}, b, f]", join(&places));
+                let shapes = [image(&self.extents), image(&self.positions), filter];
+                (dims, shapes, dilations, axes.map(pad).collect(), [&ones[..], strides], [channels, 1])
+            }
+            _ => {
+                let shapes = [image(&self.extents), filter, image(&self.positions)];
+                let pad: Vec<[i64; 2]> = self.padding()[axes].to_vec();
+                (format!("{b}x{i}->{b}"), shapes, strides, pad, [&ones[..], dilations], [1, channels])
+            }
+        };
+        let (lhs, mut rhs) = (writer.reshaped(lhs, &lhs_shape), writer.reshaped(rhs, &rhs_shape));
+        if matches!(pool, Pool::DepthwiseGradInput { .. }) {
+            let turned = writer.tensor(rhs).clone();
+            rhs = writer.operation(
+                "stablehlo.reverse",
+                &[rhs],
+                format_args!(", dims = {}", list(&places)),
+                turned,
+            );
+        }
+        let result = to.with_shape(to_shape);
+        let (names, types) = (writer.names(&[lhs, rhs]), writer.types(&[lhs, rhs], &result));
+        let precision = precision.of_operand(to.dtype);
+        let line = format!(
+            "stablehlo.convolution({names}) dim_numbers = {dims}, window = {{stride = {}, pad = {}, lhs_dilate = {}, \
+             rhs_dilate = {}}} {{batch_group_count = {} : i64, feature_group_count = {} : i64, precision_config = \
+             [#stablehlo<precision {precision}>, #stablehlo<precision {precision}>]}} : {types}",
+            list(stride),
+            list(pad.iter().map(list)),
+            list(dilate[0]),
+            list(dilate[1]),
+            groups[0],
+            groups[1],
+        );
+        let value = writer.line(result, format_args!("{line}"));
+        writer.reshaped(value, &to.shape)
+    }
+
     /// The sum of the cotangents of the windows that contain each element: windows with stride 1 over the cotangents,
     /// which are as far apart as the positions.
     fn spread(&self, writer: &mut Writer, dy: SsaValue, to: Tensor) -> SsaValue {
@@ -181,6 +282,10 @@ impl Slide {
         let line = self.line(writer, &operands, &self.strides, &self.padding(), &region, &types);
         writer.second_result(result, format_args!("{line}"))
     }
+}
+
+fn join(places: &[usize]) -> String {
+    list(places).trim_matches(['[', ']']).to_string()
 }
 
 /// The region that chooses one of two elements with their places.

@@ -465,6 +465,9 @@ impl Generator {
             return None;
         }
         let pooling = Box::new(Pooling { sizes, dilations, slide: Convolution { strides, padding } });
+        if self.random.once_in(3) {
+            return self.depthwise(x, pooling);
+        }
         let by = if self.random.once_in(2) { Pool::Max } else { Pool::Total };
         let pool = Op::Pool(by(pooling.clone()));
         if self.random.once_in(2) {
@@ -475,6 +478,22 @@ impl Generator {
             Op::Pool(Pool::Total(_)) => (Op::Pool(Pool::SumGrad { shape, pooling }), vec![y]),
             _ if self.random.once_in(2) => (Op::Pool(Pool::MaxGrad(pooling)), vec![x, y]),
             _ => (Op::Pool(Pool::MaxTake(pooling)), vec![x, x]),
+        })
+    }
+
+    /// A depthwise convolution, or a derivative of one. The filter is the derivative of another one.
+    fn depthwise(&mut self, x: ValueId, pooling: Box<Pooling>) -> Option<Proposal> {
+        let shape = self.builder.ty(x).shape.clone();
+        let y = self.made(Op::Pool(Pool::Total(pooling.clone())), &[x])?;
+        let filter = self.made(Op::Pool(Pool::DepthwiseGradFilter(pooling.clone())), &[x, y])?;
+        if self.random.once_in(3) {
+            return Some((Op::Pool(Pool::Depthwise(pooling)), vec![x, filter]));
+        }
+        let y = self.made(Op::Pool(Pool::Depthwise(pooling.clone())), &[x, filter])?;
+        Some(if self.random.once_in(2) {
+            (Op::Pool(Pool::DepthwiseGradInput { shape, pooling }), vec![y, filter])
+        } else {
+            (Op::Pool(Pool::DepthwiseGradFilter(pooling)), vec![x, y])
         })
     }
 

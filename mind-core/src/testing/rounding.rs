@@ -262,7 +262,11 @@ impl RoundedInst<'_> {
                 let taps = pool.pooling().sizes.iter().map(|size| *size as f64).product::<f64>() + 1.0;
                 match pool {
                     Pool::Max(_) => self.chosen(&self.inst.op)?,
-                    Pool::Total(_) | Pool::SumGrad { .. } => self.sums(taps)?,
+                    Pool::Total(_)
+                    | Pool::SumGrad { .. }
+                    | Pool::Depthwise(_)
+                    | Pool::DepthwiseGradInput { .. } => self.sums(taps)?,
+                    Pool::DepthwiseGradFilter(_) => self.products(self.length(1))?,
                     // Another element may be the largest.
                     Pool::MaxGrad(_) | Pool::MaxTake(_)
                         if self.operands[0].near().any(|near| near.bound != 0.0) =>

@@ -533,6 +533,24 @@ statements! {
         run: "sum_pool_grad" => (X, OwnType, p),
         core: one(ir::Op::Pool(Pool::SumGrad { shape: shape_of(shape, types), pooling: p.clone() })),
     }
+    Op::Pool(Pool::Depthwise(p)) => {
+        is: Row::kernel(),
+        rule: depthwise(X, Y, p),
+        run: "depthwise" => (X, Y, p),
+        core: one(ir::Op::Pool(Pool::Depthwise(p.clone()))),
+    }
+    Op::Pool(Pool::DepthwiseGradInput { shape, pooling: p }) => {
+        is: Row::kernel().shaped(shape, 2),
+        rule: depthwise_grad_input(X, Y, Z, p),
+        run: "depthwise_grad_input" => (X, Y, OwnType, p),
+        core: one(ir::Op::Pool(Pool::DepthwiseGradInput { shape: shape_of(shape, types), pooling: p.clone() })),
+    }
+    Op::Pool(Pool::DepthwiseGradFilter(p)) => {
+        is: Row::kernel(),
+        rule: depthwise_grad_filter(X, Y, p),
+        run: "depthwise_grad_filter" => (X, Y, p),
+        core: one(ir::Op::Pool(Pool::DepthwiseGradFilter(p.clone()))),
+    }
     Op::Effect(effect) => {
         is: Row::of(WorkKind::View),
         rule: like(X),
@@ -885,6 +903,11 @@ pub(crate) fn multiplied() -> Op {
 /// `conv2d(x, f)` without dilations and groups.
 pub(crate) fn convolved(convolution: Convolution) -> Op {
     Op::Window(Window::Conv2d(convolution))
+}
+
+/// A convolution with a filter for each channel, whose shape is that of a window and the channels.
+pub(crate) fn convolved_by_channel(pooling: Pooling) -> Op {
+    Op::Pool(Pool::Depthwise(pooling.into()))
 }
 
 /// The derivative of a convolution by its image, which has the shape of the last operand.

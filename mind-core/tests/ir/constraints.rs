@@ -937,6 +937,36 @@ fn sum_pool_grad_c1_c2() {
 }
 
 #[test]
+fn depthwise_conv_c1_c2_c3() {
+    let op = |size| Op::Pool(Pool::Depthwise(pooling(&[size], 1, Padding::Valid)));
+    assert_eq!(code(&op(6), &["f32[1, 5, 2]", "f32[6, 2]"]), E3006);
+    assert_eq!(code(&op(0), &["f32[1, 5, 2]", "f32[0, 2]"]), E4010);
+    assert_eq!(code(&op(2), &["f32[1, 5, 2]", "f64[2, 2]"]), E2004);
+    assert_eq!(code(&op(2), &["f32[1, 5, 2]", "f32[2, 1]"]), E3003);
+    assert!(infer_types(&op(2), &["f32[B, N, C]", "f32[2, C]"]).is_ok());
+}
+
+#[test]
+fn depthwise_conv_grad_input_c1_c2_c3() {
+    let op = |size| {
+        let pooling = pooling(&[size], 1, Padding::Valid);
+        Op::Pool(Pool::DepthwiseGradInput { shape: shape("1, 5, 2"), pooling })
+    };
+    assert_eq!(code(&op(6), &["f32[1, 1, 2]", "f32[6, 2]"]), E3006);
+    assert_eq!(code(&op(2), &["f32[1, 4, 2]", "f32[3, 2]"]), E3003);
+    assert_eq!(code(&op(2), &["f32[1, 4, 2]", "f64[2, 2]"]), E2004);
+    assert_eq!(code(&op(2), &["f32[1, 5, 2]", "f32[2, 2]"]), E3003);
+}
+
+#[test]
+fn depthwise_conv_grad_filter_c1_c2_c3() {
+    let op = |size| Op::Pool(Pool::DepthwiseGradFilter(pooling(&[size], 1, Padding::Valid)));
+    assert_eq!(code(&op(6), &["f32[1, 5, 2]", "f32[1, 1, 2]"]), E3006);
+    assert_eq!(code(&op(2), &["f32[1, 5, 2]", "f64[1, 4, 2]"]), E2004);
+    assert_eq!(code(&op(2), &["f32[1, 5, 2]", "f32[1, 5, 2]"]), E3003);
+}
+
+#[test]
 fn scatter_add_c1() {
     assert_eq!(code(&Op::Rows(Rows::ScatterAdd { shape: shape("3") }), &["f32[2]", "f32[2]"]), E4011);
 }

@@ -46,10 +46,10 @@ pub use mind_shape::{Context, DType, Operand, Type, Written, or_fail, rules};
 pub use number::{Datum, Number};
 pub use ops::{
     add_rows, add_rows_in_place, check_added, check_picked, conv2d, conv2d_grad_filter, conv2d_grad_input,
-    converted, copy, count_reduced, dynamic_slice, dynamic_update, dynamic_update_in_place, filled, gather,
-    gather_grad, max_pool, max_pool_grad, max_pool_take, number_like, pad, scatter, scatter_in_place, slice,
-    slice_grad, squeeze, subscript, subscript_grad, sum_pool, sum_pool_grad, take_along, take_along_grad,
-    transpose, unfold, unfold_grad,
+    converted, copy, count_reduced, depthwise, depthwise_grad_filter, depthwise_grad_input, dynamic_slice,
+    dynamic_update, dynamic_update_in_place, filled, gather, gather_grad, max_pool, max_pool_grad,
+    max_pool_take, number_like, pad, scatter, scatter_in_place, slice, slice_grad, squeeze, subscript,
+    subscript_grad, sum_pool, sum_pool_grad, take_along, take_along_grad, transpose, unfold, unfold_grad,
 };
 pub use product::{product, product_grad_lhs, product_grad_rhs};
 pub use reduce::{all, any, argmax, argmin, max, mean, min, prod, sum, sum_like};

@@ -459,6 +459,38 @@ pub fn sum_pool_grad<T: Number>(dy: Argument<'_, T>, x: &Type, by: Pooling<'_>, 
     pooling::pool(&pool, PoolOf::SumGrad { dy: dy.elements }, &mut out[..count(x)]);
 }
 
+/// The sum of each window, in which elements are multiplied by a filter.
+pub fn depthwise<T: Number>(x: Argument<'_, T>, f: Argument<'_, T>, by: Pooling<'_>, out: &mut [T]) {
+    let (pool, count) = pool_of(x.ty, by);
+    pooling::pool(&pool, PoolOf::Depthwise { x: x.elements, f: f.elements }, &mut out[..count]);
+}
+
+/// The cotangent of the input of [`depthwise`].
+pub fn depthwise_grad_input<T: Number>(
+    dy: Argument<'_, T>,
+    f: Argument<'_, T>,
+    x: &Type,
+    by: Pooling<'_>,
+    out: &mut [T],
+) {
+    let (pool, _) = pool_of(x, by);
+    let of = PoolOf::DepthwiseGradInput { dy: dy.elements, f: f.elements };
+    pooling::pool(&pool, of, &mut out[..count(x)]);
+}
+
+/// The cotangent of the filter of [`depthwise`].
+pub fn depthwise_grad_filter<T: Number>(
+    x: Argument<'_, T>,
+    dy: Argument<'_, T>,
+    by: Pooling<'_>,
+    out: &mut [T],
+) {
+    let (pool, _) = pool_of(x.ty, by);
+    let count = by.sizes.iter().map(|size| position(*size)).product::<usize>() * pool.channels;
+    let of = PoolOf::DepthwiseGradFilter { x: x.elements, dy: dy.elements };
+    pooling::pool(&pool, of, &mut out[..count]);
+}
+
 /// The windows over a value of this type, and the number of elements of the result.
 fn pool_of(x: &Type, by: Pooling<'_>) -> (Pool, usize) {
     let Pooling { sizes, strides, dilations, padding } = by;

@@ -184,6 +184,43 @@ pub const fn pool_take<'a>(x: Type, t: Type, by: Pooling<'a>) -> TypeResult<'a> 
     }
 }
 
+/// A convolution with a filter for each channel: the filter has the shape of a window, followed by the channels.
+///
+/// # Errors
+/// The errors of [`pool`]; E2004 for different element types; E3003 if the filter has another shape.
+pub const fn depthwise<'a>(x: Type, f: Type, by: Pooling<'a>) -> TypeResult<'a> {
+    attempt!(same_numbers(x, f));
+    let result = attempt!(pool(x, by));
+    let filter = attempt!(filter(x, by));
+    match merged(f, filter) {
+        Some(_) => Ok(result),
+        None => fail(Problem::Shape { operand: 1, needed: filter }),
+    }
+}
+
+/// The cotangent of the filter of [`depthwise`].
+///
+/// # Errors
+/// The errors of [`pool`]; E2004 for different element types; E3003 if `dy` does not have the shape of the result.
+pub const fn depthwise_grad_filter<'a>(x: Type, dy: Type, by: Pooling<'a>) -> TypeResult<'a> {
+    attempt!(same_numbers(x, dy));
+    let result = attempt!(pool(x, by));
+    match merged(dy, result) {
+        Some(_) => filter(x, by),
+        None => fail(Problem::Shape { operand: 1, needed: result }),
+    }
+}
+
+/// The type of a filter with a factor for each element of a window and each channel.
+const fn filter<'a>(x: Type, by: Pooling<'a>) -> TypeResult<'a> {
+    let (mut dims, mut at) = (Dims::NONE, 0);
+    while at < by.sizes.len() {
+        dims = dims.and(by.sizes[at]);
+        at += 1;
+    }
+    dims.and(x.extent(x.rank() - 1)).typed(x.dtype())
+}
+
 /// `unfold(x, sizes, axes, strides, dilations)`: windows that slide along axes. Each axis becomes two: the positions of
 /// the window, then the elements in it. An unknown size is [`LATER`].
 ///

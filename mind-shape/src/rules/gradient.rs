@@ -3,8 +3,8 @@
 //! the program.
 
 use super::{
-    Dims, Padding, Pooling, Subscript, Takes, at, broadcast, conv2d, elementwise::check_dtype, fail, gather,
-    merged, pool, same_dtype, slice, subscript, take_along, unfold,
+    Dims, Padding, Pooling, Subscript, Takes, at, broadcast, conv2d, depthwise, elementwise::check_dtype,
+    fail, gather, merged, pool, same_dtype, slice, subscript, take_along, unfold,
 };
 use crate::{
     failure::{Problem, TypeResult},
@@ -167,6 +167,14 @@ pub const fn unfold_back<'a>(
 /// E3003 if `dy` does not have the shape of the result.
 pub const fn pool_back<'a>(dy: Type, x: Type, by: Pooling<'a>) -> TypeResult<'a> {
     back(dy, pool(x, by), x)
+}
+
+/// The cotangent of the input of [`depthwise`].
+///
+/// # Errors
+/// The errors of [`depthwise`]; E3003 if `dy` does not have the shape of the result.
+pub const fn depthwise_grad_input<'a>(dy: Type, f: Type, x: Type, by: Pooling<'a>) -> TypeResult<'a> {
+    back(dy, depthwise(x, f, by), x)
 }
 
 /// The cotangent of the image of [`conv2d`].

@@ -34,15 +34,15 @@ pub use arrangement::{
     Permutation, broadcast_to, expand_dims, filled, iota, permuted, reshape, squeezable, squeeze, transpose,
 };
 pub use contract::{Elements, Pattern, Tie, has_extent, matches, same_elements, same_leading};
-pub use convolution::{Padding, Pooling, conv2d, pool, pool_take, unfold};
+pub use convolution::{Padding, Pooling, conv2d, depthwise, depthwise_grad_filter, pool, pool_take, unfold};
 pub use dims::{LATER, List, as_bound, as_extent, extent_of, floored, has_axis, number_like, sum, times};
 use elementwise::check_dtype;
 pub use elementwise::{Gives, Takes, binary, choice, same_shape_binary, unary};
 pub use fourier::{fft, real_fft, real_fft_back};
 pub use gradient::{
-    broadcast_like, conv2d_grad_filter, conv2d_grad_input, converted_like, differentiable, gather_back,
-    pool_back, product_grad_lhs, product_grad_rhs, reshape_like, scatter_slice, scatter_subscript, seed,
-    sum_like, take_along_back, unfold_back,
+    broadcast_like, conv2d_grad_filter, conv2d_grad_input, converted_like, depthwise_grad_input,
+    differentiable, gather_back, pool_back, product_grad_lhs, product_grad_rhs, reshape_like, scatter_slice,
+    scatter_subscript, seed, sum_like, take_along_back, unfold_back,
 };
 pub use indexing::{
     Subscript, Taken, add_rows, dynamic_slice, dynamic_update, gather, indices, scatter, slice, sliced,

@@ -54,6 +54,7 @@ impl PoolAxis {
     pub const ONE: Self = Self { extent: 1, positions: 1, size: 1, stride: 1, dilation: 1, before: 0 };
 
     /// The extents of the operand and of the result.
+    #[inline]
     pub fn extents(&self, direction: Direction) -> [usize; 2] {
         match direction {
             Direction::Forward => [self.extent, self.positions],
@@ -62,6 +63,7 @@ impl PoolAxis {
     }
 
     /// The number of lines of a result.
+    #[inline]
     pub fn lines(&self, direction: Direction) -> usize {
         match direction {
             Direction::Forward => 1,
@@ -70,6 +72,7 @@ impl PoolAxis {
     }
 
     /// The line that begins at an element of the result below [`lines`](Self::lines).
+    #[inline]
     pub fn line(&self, direction: Direction, first: usize) -> Line {
         match direction {
             Direction::Forward => Line {
@@ -90,10 +93,11 @@ impl PoolAxis {
 
     /// Element `x` is in the window at position `i` at the place `(x + before - i * stride) / dilation`, if that is a whole
     /// number. Taps run upwards through the positions, and so downwards through the places.
+    #[inline]
     fn backward(&self, first: usize) -> Line {
         let Self { stride, dilation, .. } = *self;
         let at = first + self.before;
-        let common = greatest_common_divisor(stride, dilation);
+        let common = if dilation == 1 { 1 } else { greatest_common_divisor(stride, dilation) };
         let (apart, tap_step) = (stride / common, dilation / common);
         // The first place that a position reaches the element at, if there is one.
         let offset = |place: usize| at as isize - (place * dilation) as isize;
@@ -160,7 +164,10 @@ impl Line {
     #[inline(always)]
     pub fn inside(&self, taps: Range<usize>) -> Range<usize> {
         let of = |tap: usize| self.origin + (tap * self.tap_step) as isize;
-        let below = |end: isize| end.max(0).unsigned_abs().div_ceil(self.advance).min(self.count);
+        let below = |end: isize| {
+            let end = end.max(0).unsigned_abs();
+            if self.advance == 1 { end.min(self.count) } else { end.div_ceil(self.advance).min(self.count) }
+        };
         let start = below(-of(taps.start));
         start..below(self.extent as isize - of(taps.end.saturating_sub(1))).max(start)
     }

@@ -85,7 +85,7 @@ impl<T: MulAdd> Kernel for FilterGrad<'_, T> {
         let Pool { outer, axes: [a, b, c], channels } = *self.pool;
         let [down, along, across] = [a, b, c].map(|axis| axis.line(Direction::Forward, 0));
         let lines = a.size * b.size;
-        let (end, line) = (self.first + self.parts, c.size * channels);
+        let (end, line, lanes) = (self.first + self.parts, c.size * channels, lanes::<T>());
         // The channels and the rows of taps of each part that is begun.
         let groups = || {
             (self.first / lines..end.div_ceil(lines)).map(|group| {
@@ -127,11 +127,17 @@ impl<T: MulAdd> Kernel for FilterGrad<'_, T> {
                     };
                     // SAFETY: the row of the tensor is inside, and the lengths have been checked. The factors belong to the
                     // parts.
-                    unsafe { sums.channels::<A>(channels_of.clone()) };
+                    unsafe { sums.taps::<A>(channels_of.clone(), lanes) };
                 }
             }
         }
     }
+}
+
+/// The positions for which taps are inside of the row: all of `R`, and each.
+struct Inside<const R: usize> {
+    all: Range<usize>,
+    each: [Range<usize>; R],
 }
 
 /// The contributions of a row of positions to a row of taps.
@@ -148,18 +154,45 @@ impl<T: MulAdd> RowSums<'_, T> {
     /// # Safety
     /// The rows must be readable, and the factors of the channels must be initialised and writable.
     #[inline(always)]
-    unsafe fn channels<A: MultiplyAdd>(&self, channels: Range<usize>) {
+    unsafe fn taps<A: MultiplyAdd>(&self, channels: Range<usize>, lanes: usize) {
+        let mut tap = 0;
+        // SAFETY: the contract is the same.
+        unsafe {
+            while tap + TAPS <= self.line.taps {
+                self.channels::<A, TAPS>(channels.clone(), tap, lanes);
+                tap += TAPS;
+            }
+            while tap < self.line.taps {
+                self.channels::<A, 1>(channels.clone(), tap, lanes);
+                tap += 1;
+            }
+        }
+    }
+
+    /// # Safety
+    /// As for [`taps`](Self::taps).
+    #[inline(always)]
+    unsafe fn channels<A: MultiplyAdd, const R: usize>(
+        &self,
+        channels: Range<usize>,
+        tap: usize,
+        lanes: usize,
+    ) {
+        let inside = Inside::<R> {
+            all: self.line.inside(tap..tap + R),
+            each: array::from_fn(|r| self.line.inside(tap + r..tap + r + 1)),
+        };
         let mut channel = channels.start;
-        for lanes in [2 * lanes::<T>(), lanes::<T>(), 8, 1] {
+        for lanes in [2 * lanes, lanes, 8, 1] {
             while channel + lanes <= channels.end {
                 // SAFETY: the contract is the same.
                 unsafe {
                     match lanes {
-                        64 if size_of::<T>() == 4 => self.taps::<A, 64>(channel),
-                        32 => self.taps::<A, 32>(channel),
-                        16 => self.taps::<A, 16>(channel),
-                        8 => self.taps::<A, 8>(channel),
-                        _ => self.taps::<A, 1>(channel),
+                        64 if size_of::<T>() == 4 => self.sum::<A, R, 64>(channel, tap, &inside),
+                        32 => self.sum::<A, R, 32>(channel, tap, &inside),
+                        16 => self.sum::<A, R, 16>(channel, tap, &inside),
+                        8 => self.sum::<A, R, 8>(channel, tap, &inside),
+                        _ => self.sum::<A, R, 1>(channel, tap, &inside),
                     }
                 }
                 channel += lanes;
@@ -167,53 +200,29 @@ impl<T: MulAdd> RowSums<'_, T> {
         }
     }
 
-    /// # Safety
-    /// As for [`channels`](Self::channels), for `N` channels.
-    #[inline(always)]
-    unsafe fn taps<A: MultiplyAdd, const N: usize>(&self, channel: usize) {
-        let mut tap = 0;
-        // SAFETY: the contract is the same.
-        unsafe {
-            while tap + TAPS <= self.line.taps {
-                self.sum::<A, TAPS, N>(channel, tap);
-                tap += TAPS;
-            }
-            while tap < self.line.taps {
-                self.sum::<A, 1, N>(channel, tap);
-                tap += 1;
-            }
-        }
-    }
-
     /// Sums the row for `R` taps and adds these sums to the factors.
     ///
     /// # Safety
-    /// As for [`channels`](Self::channels), for `N` channels.
+    /// As for [`taps`](Self::taps), for `N` channels.
     #[inline(always)]
-    unsafe fn sum<A: MultiplyAdd, const R: usize, const N: usize>(&self, channel: usize, tap: usize) {
-        let (line, mut sums) = (self.line, [[T::ZERO; N]; R]);
-        let all = line.inside(tap..tap + R);
+    unsafe fn sum<A: MultiplyAdd, const R: usize, const N: usize>(
+        &self,
+        channel: usize,
+        tap: usize,
+        Inside { all, each }: &Inside<R>,
+    ) {
+        let mut sums = [[T::ZERO; N]; R];
         // SAFETY: the positions are those whose taps are inside of the row. The caller vouches for the factors.
         unsafe {
             for (r, sums) in sums.iter_mut().enumerate().filter(|_| R > 1) {
-                let inside = line.inside(tap + r..tap + r + 1);
-                self.add::<A, 1, N>(
-                    channel,
-                    tap + r,
-                    inside.start..all.start.clamp(inside.start, inside.end),
-                    array::from_mut(sums),
-                );
+                let before = each[r].start..all.start.clamp(each[r].start, each[r].end);
+                self.add::<A, 1, N>(channel, tap + r, before, array::from_mut(sums));
             }
             self.add::<A, R, N>(channel, tap, all.clone(), &mut sums);
             for (r, sums) in sums.iter_mut().enumerate() {
                 if R > 1 {
-                    let inside = line.inside(tap + r..tap + r + 1);
-                    self.add::<A, 1, N>(
-                        channel,
-                        tap + r,
-                        all.end.clamp(inside.start, inside.end)..inside.end,
-                        array::from_mut(sums),
-                    );
+                    let after = all.end.clamp(each[r].start, each[r].end)..each[r].end;
+                    self.add::<A, 1, N>(channel, tap + r, after, array::from_mut(sums));
                 }
                 let to = self.df.wrapping_add((tap + r) * self.stride + channel);
                 let before = load::<T, N>(to);
@@ -228,7 +237,7 @@ impl<T: MulAdd> RowSums<'_, T> {
     /// Adds the products of some positions to the sums of `R` taps.
     ///
     /// # Safety
-    /// As for [`channels`](Self::channels), for `N` channels. The taps must be inside of the row.
+    /// As for [`taps`](Self::taps), for `N` channels. The taps must be inside of the row.
     #[inline(always)]
     unsafe fn add<A: MultiplyAdd, const R: usize, const N: usize>(
         &self,

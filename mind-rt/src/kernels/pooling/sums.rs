@@ -42,24 +42,40 @@ impl<T: MulAdd> Sums<'_, T> {
     /// Computes rows of the result, of `row` elements each.
     #[inline(always)]
     pub fn rows<A: MultiplyAdd>(&self, first: usize, row: usize, out: &mut [T]) {
-        for (at, out) in out.chunks_exact_mut(row).enumerate() {
-            match self.filter {
-                Some(filter) => self.row::<A, _>(first + at, Filter(filter.as_ptr()), out),
-                None => self.row::<A, _>(first + at, Ones, out),
+        match self.filter {
+            Some(filter) => self.rows_by::<A, _>(first, row, Filter(filter.as_ptr()), out),
+            None => self.rows_by::<A, _>(first, row, Ones, out),
+        }
+    }
+
+    #[inline(always)]
+    fn rows_by<A: MultiplyAdd, F: Factors<T>>(&self, first: usize, row: usize, factors: F, out: &mut [T]) {
+        let [a, b, _] = self.pool.axes.map(|axis| axis.extents(self.direction)[1]);
+        let (mut at, lanes) = ([first / b / a, first / b % a, first % b], lanes::<T>());
+        for out in out.chunks_exact_mut(row) {
+            self.row::<A, F>(at, factors, lanes, out);
+            at[2] += 1;
+            if at[2] == b {
+                at = if at[1] + 1 == a { [at[0] + 1, 0, 0] } else { [at[0], at[1] + 1, 0] };
             }
         }
     }
 
     #[inline(always)]
-    fn row<A: MultiplyAdd, F: Factors<T>>(&self, row: usize, factors: F, out: &mut [T]) {
+    fn row<A: MultiplyAdd, F: Factors<T>>(
+        &self,
+        [outer, at_a, at_b]: [usize; 3],
+        factors: F,
+        lanes: usize,
+        out: &mut [T],
+    ) {
         let Pool { axes: [a, b, c], channels, .. } = *self.pool;
         let [[from_a, to_a], [from_b, to_b], [from_c, to_c]] =
             self.pool.axes.map(|axis| axis.extents(self.direction));
-        assert!(row < self.pool.outer * to_a * to_b && out.len() == to_c * channels);
-        let (outer, at) = (row / (to_a * to_b), [row / to_b % to_a, row % to_b]);
+        assert!(outer < self.pool.outer && at_a < to_a && at_b < to_b && out.len() == to_c * channels);
         let line = from_c * channels;
-        let (loop_a, x_a, place_a) = self.tap_rows(&a, at[0]);
-        let (loop_b, x_b, place_b) = self.tap_rows(&b, at[1]);
+        let (loop_a, x_a, place_a) = self.tap_rows(&a, at_a);
+        let (loop_b, x_b, place_b) = self.tap_rows(&b, at_b);
         let loops = [
             Loop {
                 count: loop_a.count,
@@ -76,7 +92,8 @@ impl<T: MulAdd> Sums<'_, T> {
         let factors = factors.at(((place_a * b.size + place_b) * c.size * channels) as isize);
         for first in 0..c.lines(self.direction) {
             let line = c.line(self.direction, first);
-            let row = RowSums { line: &line, loops, channels, operand, factors, out: out.as_mut_ptr() };
+            let out = out.as_mut_ptr();
+            let row = RowSums { line: &line, loops, channels, operand, factors, out, lanes };
             // SAFETY: the loops have the rows that are inside of the operand. Its length and that of the filter have been
             // checked, and that of the row of the result just now.
             unsafe { row.columns::<A>() };
@@ -184,6 +201,8 @@ struct RowSums<'a, T, F> {
     /// The factors of the first row of taps.
     factors: F,
     out: *mut T,
+    /// The channels of a block.
+    lanes: usize,
 }
 
 impl<T: MulAdd, F: Factors<T>> RowSums<'_, T, F> {
@@ -222,7 +241,7 @@ impl<T: MulAdd, F: Factors<T>> RowSums<'_, T, F> {
     #[inline(always)]
     unsafe fn columns_at<A: MultiplyAdd, const W: usize>(&self, at: usize, tap: usize, taps: usize) {
         let mut channel = 0;
-        for lanes in [lanes::<T>(), 8, 1] {
+        for lanes in [self.lanes, 8, 1] {
             while channel + lanes <= self.channels {
                 // SAFETY: the contract is the same.
                 unsafe {

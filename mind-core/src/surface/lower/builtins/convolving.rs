@@ -5,12 +5,11 @@ use super::calls::CallArguments;
 use super::operations::Operations;
 use crate::diag::{Code, Diag};
 use crate::dim::{Dim, DimResult};
-use crate::ir::{Convolution, Padding, Part, Windows};
-use crate::map::Map;
+use crate::ir::{Convolution, Padding, Part, Pooling, Windows};
 use crate::surface::ast::ExprId;
 use crate::surface::lower::values::{Lowered, Value};
 use crate::written::{
-    self, Constant, Op, Own, Permutation, expanded, permuted_by, reshaped_to, spread, squeezed, summed,
+    self, Constant, Op, Own, Permutation, expanded, permuted_by, reshaped_to, spread, squeezed,
 };
 
 /// A value with its expression.
@@ -271,18 +270,23 @@ impl<L: Operations + ?Sized> Convolver<'_, L> {
         self.as_image(result, of)
     }
 
-    /// A product of all windows and the filter, or a sum over windows if each group has one channel.
+    /// A product of all windows and the filter, or a filter for each channel.
     fn by_windows(&mut self, [x, f]: [Operand<L::Tensor>; 2], of: &Sizes) -> Lowered<Operand<L::Tensor>> {
         let (axes, groups) = (self.with.axes as i64, Dim::literal(self.with.groups));
+        let sizes: Option<Vec<i64>> = of.filter.iter().map(Dim::as_literal).collect();
+        if let Some(sizes) = sizes
+            && of.channels == groups
+            && of.features == groups
+            && of.depth.is_one()
+        {
+            let f = self.reshape(f, of.filter.iter().chain([&groups]).cloned().collect())?;
+            let padding = Padding::Custom(of.pads.clone());
+            let slide = Convolution { strides: self.with.strides.clone(), padding };
+            let pooling = Pooling { sizes, dilations: self.with.dilations.clone(), slide };
+            return self.emit(written::convolved_by_channel(pooling), &[x, f]);
+        }
         let x = self.padded(x, &of.pads)?;
         let windows = self.windows(x, &of.filter)?;
-        if of.channels == groups && of.features == groups && of.depth.is_one() {
-            let mut shape: Vec<Dim> = of.filter.iter().flat_map(|size| [Dim::ONE, size.clone()]).collect();
-            shape.push(groups);
-            let f = self.reshape(f, shape)?;
-            let products = self.emit(Op::Map(Map::TIMES), &[windows, f])?;
-            return self.emit(summed((1..=axes).map(|axis| 2 * axis).collect()), &[products]);
-        }
         let order = [0].into_iter().chain((0..axes).map(|axis| 2 * axis + 1));
         let order = order.chain((1..=axes).map(|axis| 2 * axis)).chain([2 * axes + 1]);
         let windows = self.permute(windows, order.collect())?;
