@@ -150,7 +150,7 @@ impl<T: MulAdd> Case<T> {
                 assert!(is_same, "{of:?} of {:?} {how}:\n{found:?}, expected\n{expected:?}", self.pool);
             };
             for level in SimdLevel::ALL.into_iter().filter(|level| *level <= simd_level()) {
-                for parts in [1, 2, 5, 128] {
+                for parts in [1, 3, 128].into_iter().filter(|parts| *parts == 1 || level == simd_level()) {
                     let mut out = vec![junk; expected.len()];
                     in_parts(level, &self.pool, of, &mut out, parts);
                     agrees(&out, &format!("at {level:?} in {parts} parts"));
@@ -192,13 +192,11 @@ fn small(i: usize) -> f32 {
 
 #[test]
 fn pools_agree_with_naive_loops() {
-    for (first, second) in AXES.iter().flat_map(|a| AXES.map(|b| (*a, b))) {
-        for channels in [1, 9, 43] {
-            let pool = Pool { outer: 2, axes: [PoolAxis::ONE, first, second], channels };
-            Case::new(pool, small).agrees(0..8, f32::NAN);
-            let value = |i: usize| if i % 31 == 7 { f32::NAN } else { small(i) };
-            Case::new(pool, value).agrees(0..4, f32::NAN);
-        }
+    for (i, (first, second)) in AXES.iter().flat_map(|a| AXES.map(|b| (*a, b))).enumerate() {
+        let pool = Pool { outer: 2, axes: [PoolAxis::ONE, first, second], channels: [1, 9, 43][i % 3] };
+        Case::new(pool, small).agrees(0..8, f32::NAN);
+        let value = |i: usize| if i % 31 == 7 { f32::NAN } else { small(i) };
+        Case::new(pool, value).agrees(0..4, f32::NAN);
     }
 }
 
@@ -216,7 +214,7 @@ fn pools_over_three_axes_and_one() {
 #[test]
 fn every_number_of_channels() {
     let pool = |channels| Pool { outer: 1, axes: [PoolAxis::ONE, AXES[2], AXES[1]], channels };
-    for channels in (1..=40).chain([63, 64, 65, 96, 130, 200]) {
+    for channels in (1..=18).chain([31, 32, 33, 63, 64, 65, 96, 130]) {
         Case::new(pool(channels), small).agrees(0..8, f32::NAN);
         Case::new(pool(channels), |i| f64::from(small(i))).agrees(0..8, f64::NAN);
         Case::new(pool(channels), |i| small(i) as i32).agrees(0..8, -1);
@@ -227,7 +225,7 @@ fn every_number_of_channels() {
 /// Rows of positions of every length, with windows of sizes around those that have a loop of their own.
 #[test]
 fn every_size_of_rows_and_windows() {
-    for (size, extent) in (1..=7).flat_map(|size| (size..16).map(move |extent| (size, extent))) {
+    for (size, extent) in (1..=7).flat_map(|size| (size..13).map(move |extent| (size, extent))) {
         for (stride, dilation, before) in
             [(1, 1, 0), (1, 1, size / 2), (2, 1, 1), (1, 2, size - 1), (3, 2, size - 1)]
         {
