@@ -121,6 +121,11 @@ macro_rules! rows {
 }
 
 impl Reduce {
+    /// The total of elements.
+    pub const TOTAL: Self = Self::Sum;
+    /// The largest element.
+    pub const LARGEST: Self = Self::Max;
+
     /// The row of the reduction.
     pub const fn row(self) -> &'static Row {
         &ROWS[self as usize]

@@ -59,16 +59,16 @@ pub(super) fn eigh(writer: &mut Writer, a: SsaValue, to: Tensor) -> SsaValue {
     let upper = triangle(writer, upper, "where(lt(row, column), x, 0.0)");
     let whole = apply(writer, Map::PLUS, &[lower, upper]);
     let (x, scale) = scaled(writer, whole);
-    let sizes = apply(writer, Map::Abs, &[x]);
-    let sums = over_rows(writer, Reduce::Sum, sizes);
+    let sizes = evaluate(writer, "abs(x)", &[("x", x)]);
+    let sums = over_rows(writer, Reduce::TOTAL, sizes);
     let columns = writer.tensor(sums).rank() - 1;
-    let most = over(writer, Reduce::Max, sums, &[columns]);
+    let most = over(writer, Reduce::LARGEST, sums, &[columns]);
     let identity = triangle(writer, x, "where(eq(row, column), 1.0, 0.0)");
     let added = product(writer, identity, most);
     let shifted = apply(writer, Map::PLUS, &[x, added]);
     let (turned, vectors) = orthogonal(writer, shifted, Order::Ascending);
-    let products = apply(writer, Map::Mul, &[turned, vectors]);
-    let values = over_rows(writer, Reduce::Sum, products);
+    let products = apply(writer, Map::TIMES, &[turned, vectors]);
+    let values = over_rows(writer, Reduce::TOTAL, products);
     let line = writer.tensor(values).shape.clone();
     let most = writer.broadcast(most, &line);
     let values = evaluate(writer, "x - most", &[("x", values), ("most", most)]);
@@ -85,14 +85,14 @@ pub(super) fn svd(writer: &mut Writer, a: SsaValue, to: Tensor) -> SsaValue {
     let tall = if rows < columns { transposed(writer, a) } else { a };
     let (x, scale) = scaled(writer, tall);
     let (turned, of_columns) = orthogonal(writer, x, Order::Descending);
-    let squares = apply(writer, Map::Mul, &[turned, turned]);
-    let squares = over_rows(writer, Reduce::Sum, squares);
+    let squares = apply(writer, Map::TIMES, &[turned, turned]);
+    let squares = over_rows(writer, Reduce::TOTAL, squares);
     let values = evaluate(writer, "sqrt(x)", &[("x", squares)]);
     let values = product(writer, values, scale);
     // Reflections divide columns by their lengths, and find vectors beside those of columns of zeros.
     let (of_rows, packed) = reflected(writer, turned);
     let diagonal = triangle(writer, packed, "where(eq(row, column), x, 0.0)");
-    let diagonal = over_rows(writer, Reduce::Sum, diagonal);
+    let diagonal = over_rows(writer, Reduce::TOTAL, diagonal);
     let turns = evaluate(writer, "where(lt(x, 0.0), -1.0, 1.0)", &[("x", diagonal)]);
     let of_rows = product(writer, of_rows, turns);
     let signs = signs(writer, of_rows);
@@ -130,8 +130,8 @@ fn orthogonal(writer: &mut Writer, x: SsaValue, order: Order) -> (SsaValue, SsaV
     let both = rounds(writer, [left, right], rows);
     let [lengths, is_own] = [[0, rows], [rows, rows + columns]].map(|rows| {
         let vectors = part(writer, both, 2, rows);
-        let squares = apply(writer, Map::Mul, &[vectors, vectors]);
-        over_rows(writer, Reduce::Sum, squares)
+        let squares = apply(writer, Map::TIMES, &[vectors, vectors]);
+        over_rows(writer, Reduce::TOTAL, squares)
     });
     // The added column of zeros comes last.
     let last = if order == Order::Ascending { f64::INFINITY } else { -1.0 };
@@ -167,8 +167,8 @@ fn rounds(writer: &mut Writer, [left, right]: [SsaValue; 2], rows: i64) -> SsaVa
     let outer = writer.open();
     let [own, other] = [left, right].map(|columns| part(writer, columns, 2, [0, rows]));
     let [alpha, beta, gamma] = [(own, own), (other, other), (own, other)].map(|(a, b)| {
-        let products = apply(writer, Map::Mul, &[a, b]);
-        over_rows(writer, Reduce::Sum, products)
+        let products = apply(writer, Map::TIMES, &[a, b]);
+        over_rows(writer, Reduce::TOTAL, products)
     });
     let small = (rows as f64).sqrt() * epsilon(half.dtype);
     let line = writer.tensor(gamma).clone();
@@ -183,7 +183,7 @@ fn rounds(writer: &mut Writer, [left, right]: [SsaValue; 2], rows: i64) -> SsaVa
     let tangent =
         evaluate(writer, "where(eq(turned, 0.0), 0.0, x)", &[("turned", is_turned), ("x", tangent)]);
     let cosine = evaluate(writer, "1.0 / sqrt(1.0 + x * x)", &[("x", tangent)]);
-    let sine = apply(writer, Map::Mul, &[cosine, tangent]);
+    let sine = apply(writer, Map::TIMES, &[cosine, tangent]);
     let [cosine, sine] = [cosine, sine].map(|line| writer.broadcast(line, &half.shape));
     let names = [("left", left), ("right", right), ("c", cosine), ("s", sine)];
     let mut next =
@@ -201,7 +201,7 @@ fn rounds(writer: &mut Writer, [left, right]: [SsaValue; 2], rows: i64) -> SsaVa
         next = [joined(writer, &lefts, 1, half.clone()), joined(writer, &[backward, up], 1, half.clone())];
     }
     let axes: Vec<usize> = (0..half.rank()).collect();
-    let any = over(writer, Reduce::Max, is_turned, &axes);
+    let any = over(writer, Reduce::LARGEST, is_turned, &axes);
     let any = writer.reshaped(any, &[]);
     let names = [("any", any), ("quiet", quiet), ("one", one), ("zero", zero)];
     let quiet = evaluate(writer, "where(eq(any, 0.0), quiet + one, zero)", &names);
@@ -215,8 +215,8 @@ fn rounds(writer: &mut Writer, [left, right]: [SsaValue; 2], rows: i64) -> SsaVa
 /// Matrices divided by their largest magnitude, and that, unless it is 0 or no number.
 fn scaled(writer: &mut Writer, a: SsaValue) -> (SsaValue, SsaValue) {
     let whole = writer.tensor(a).clone();
-    let sizes = apply(writer, Map::Abs, &[a]);
-    let largest = over(writer, Reduce::Max, sizes, &[whole.rank() - 2, whole.rank() - 1]);
+    let sizes = evaluate(writer, "abs(x)", &[("x", a)]);
+    let largest = over(writer, Reduce::LARGEST, sizes, &[whole.rank() - 2, whole.rank() - 1]);
     let line = writer.tensor(largest).clone();
     let [least, most] = [least_normal(whole.dtype), largest_number(whole.dtype)]
         .map(|bound| writer.constant(&number(bound, whole.dtype), line.clone()));
@@ -237,8 +237,8 @@ fn nan_without_numbers(writer: &mut Writer, a: SsaValue, results: SsaValue) -> S
 /// For each column 1 or -1: the sign of the first element that is at least half as large as the largest.
 fn signs(writer: &mut Writer, columns: SsaValue) -> SsaValue {
     let whole = writer.tensor(columns).clone();
-    let sizes = apply(writer, Map::Abs, &[columns]);
-    let largest = over_rows(writer, Reduce::Max, sizes);
+    let sizes = evaluate(writer, "abs(x)", &[("x", columns)]);
+    let largest = over_rows(writer, Reduce::LARGEST, sizes);
     let largest = writer.broadcast(largest, &whole.shape);
     let row = writer.iota(whole.rank() - 2, whole.clone());
     let after = writer.constant(&number(f64::INFINITY, whole.dtype), whole.clone());
@@ -248,7 +248,7 @@ fn signs(writer: &mut Writer, columns: SsaValue) -> SsaValue {
     let first = writer.broadcast(first, &whole.shape);
     let names = [("x", columns), ("row", row), ("first", first)];
     let own = evaluate(writer, "where(eq(row, first), x, 0.0)", &names);
-    let own = over_rows(writer, Reduce::Sum, own);
+    let own = over_rows(writer, Reduce::TOTAL, own);
     evaluate(writer, "where(lt(x, 0.0), -1.0, 1.0)", &[("x", own)])
 }
 
@@ -261,7 +261,7 @@ fn over_rows(writer: &mut Writer, reduce: Reduce, x: SsaValue) -> SsaValue {
 fn product(writer: &mut Writer, x: SsaValue, numbers: SsaValue) -> SsaValue {
     let shape = writer.tensor(x).shape.clone();
     let numbers = writer.broadcast(numbers, &shape);
-    apply(writer, Map::Mul, &[x, numbers])
+    apply(writer, Map::TIMES, &[x, numbers])
 }
 
 fn transposed(writer: &mut Writer, x: SsaValue) -> SsaValue {
