@@ -188,7 +188,7 @@ impl<T: MulAdd> RowSums<'_, T> {
                 // SAFETY: the contract is the same.
                 unsafe {
                     match lanes {
-                        64 if size_of::<T>() == 4 => self.sum::<A, R, 64>(channel, tap, &inside),
+                        64 if size_of::<T>() <= 4 => self.sum::<A, R, 64>(channel, tap, &inside),
                         32 => self.sum::<A, R, 32>(channel, tap, &inside),
                         16 => self.sum::<A, R, 16>(channel, tap, &inside),
                         8 => self.sum::<A, R, 8>(channel, tap, &inside),

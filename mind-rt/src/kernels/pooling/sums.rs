@@ -35,7 +35,7 @@ pub fn lanes<T>() -> usize {
         SimdLevel::Avx2 => 64,
         SimdLevel::Avx512 => 128,
     };
-    (bytes / size_of::<T>()).max(8)
+    (bytes / size_of::<T>().max(4)).max(8)
 }
 
 impl<T: MulAdd> Sums<'_, T> {
@@ -246,7 +246,7 @@ impl<T: MulAdd, F: Factors<T>> RowSums<'_, T, F> {
                 // SAFETY: the contract is the same.
                 unsafe {
                     match lanes {
-                        32 if size_of::<T>() == 4 => self.block::<A, W, 32>(at, tap, taps, channel),
+                        32 if size_of::<T>() <= 4 => self.block::<A, W, 32>(at, tap, taps, channel),
                         16 => self.block::<A, W, 16>(at, tap, taps, channel),
                         8 => self.block::<A, W, 8>(at, tap, taps, channel),
                         _ => self.block::<A, W, 1>(at, tap, taps, channel),

@@ -220,6 +220,7 @@ fn every_number_of_channels() {
         Case::new(pool(channels), |i| small(i) as i32).agrees(0..8, -1);
     }
     Case::new(pool(40), |i| small(i) as i64).agrees(0..8, -1);
+    Case::new(pool(170), |i| small(i) as u8).agrees(0..8, 99);
 }
 
 /// Rows of positions of every length, with windows of sizes around those that have a loop of their own.
