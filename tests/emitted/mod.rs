@@ -135,7 +135,7 @@ static LIBRARY: OnceLock<Library> = OnceLock::new();
 
 /// Builds the library as Cargo builds it for a crate that depends on it.
 fn library() -> Library {
-    let project = Project::new(env!("CARGO_TARGET_TMPDIR"), "emitted-library", &["knossos"]);
+    let project = Project::new(env!("CARGO_TARGET_TMPDIR"), "emitted-library", &["fft", "knossos"]);
     project.write("src/lib.rs", "");
     let output = project.cargo(&["build", "--message-format=json"], &[]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -175,7 +175,7 @@ fn factors_multiply_to_the_matrix() {
 
 mind! {
     fn wide_orthogonal(a: f64[2, 2, 3]) -> (f64[2, 2, 2], f64[2, 2, 3]) { linalg::qr(a) }
-    fn wide_singular<N>(a: f64[N, N + 1], like: f64[N]) -> (f64[N, N], f64[N], f64[N, N + 1]) { linalg::svd(a) }
+    fn wide_singular<N>(a: f64[N, N + 1], _like: f64[N]) -> (f64[N, N], f64[N], f64[N, N + 1]) { linalg::svd(a) }
     fn wide_rank(a: f32[2, 3]) -> i64 { linalg::matrix_rank(a) }
     fn wide_inverse(a: f64[2, 3]) -> f64[3, 2] { linalg::pinv(a) }
     fn shortest(a: f64[2, 3], b: f64[2, 1]) -> f64[3, 1] { linalg::lstsq(a, b) }

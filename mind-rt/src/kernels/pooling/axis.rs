@@ -1,6 +1,17 @@
-//! Windows along one axis.
+//! Windows that slide over the axes of a tensor.
 
 use std::ops::Range;
+
+/// The extents of a tensor, and the windows that slide over three of its axes.
+#[derive(Clone, Copy, Debug)]
+pub struct Pool {
+    /// The number of tensors.
+    pub outer: usize,
+    /// The axes over which the windows slide.
+    pub axes: [PoolAxis; 3],
+    /// The elements at each position.
+    pub channels: usize,
+}
 
 /// An axis over which a window slides.
 #[derive(Clone, Copy, Debug)]

@@ -13,8 +13,7 @@
 use std::array;
 use std::ops::Range;
 
-use super::Pool;
-use super::axis::{Direction, Line};
+use super::axis::{Direction, Line, Pool};
 use super::sums::{lanes, load};
 use crate::kernels::limit::limit;
 use crate::kernels::math::{MulAdd, MultiplyAdd, Separate};

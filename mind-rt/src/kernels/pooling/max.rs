@@ -1,8 +1,11 @@
 //! The largest element of each window, and what goes to its place.
 
-use super::{LANES, Pool};
+use super::axis::Pool;
 use crate::kernels::limit::limit;
 use crate::kernels::number::Number;
+
+/// The channels that are processed at a time, so that they stay in registers.
+const LANES: usize = 32;
 
 /// The bytes of the rows to which cotangents are added at a time, so that they stay in L2.
 const BAND_BYTES: usize = limit(256 << 10, 256);

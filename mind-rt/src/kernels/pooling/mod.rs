@@ -13,7 +13,7 @@ mod tests;
 
 use mind_shape::threads::COST_OF_COPY;
 
-pub use axis::PoolAxis;
+pub use axis::{Pool, PoolAxis};
 
 use super::check;
 use super::compiled::SumKernels;
@@ -23,17 +23,6 @@ use crate::simd::Kernel;
 use axis::Direction;
 use filter::FilterGrad;
 use sums::Sums;
-
-/// The extents of a tensor, and the windows that slide over three of its axes.
-#[derive(Clone, Copy, Debug)]
-pub struct Pool {
-    /// The number of tensors.
-    pub outer: usize,
-    /// The axes over which the windows slide.
-    pub axes: [PoolAxis; 3],
-    /// The elements at each position.
-    pub channels: usize,
-}
 
 /// What to compute, with the operands.
 #[derive(Clone, Copy, Debug)]
@@ -187,6 +176,3 @@ impl<T: MulAdd> Kernel for PoolRows<'_, T> {
         }
     }
 }
-
-/// The channels that are processed at a time, so that they stay in registers.
-const LANES: usize = 32;

@@ -10,8 +10,7 @@
 //!
 //! The sum of an element is one chain in the order of its taps, whatever the blocks.
 
-use super::axis::{Direction, Line};
-use super::{Pool, PoolAxis};
+use super::axis::{Direction, Line, Pool, PoolAxis};
 use crate::kernels::math::{MulAdd, MultiplyAdd};
 use crate::simd::{SimdLevel, simd_level};
 
