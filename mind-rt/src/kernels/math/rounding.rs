@@ -25,6 +25,10 @@ impl Float for f64 {
 
 /// A number with sums of products. Floats round them as their [`Rounding`] says, and integers wrap.
 pub trait MulAdd: Number {
+    /// The most numbers that kernels compute at a time: integers get less code, because programs seldom have sums of
+    /// their products.
+    const MOST_LANES: usize;
+
     /// `self + x · y`.
     #[must_use]
     fn plus_product<R: Rounding>(self, x: Self, y: Self) -> Self;
@@ -33,6 +37,8 @@ pub trait MulAdd: Number {
 macro_rules! float {
     ($($ty:ident $variant:ident;)*) => {
         $(impl MulAdd for $ty {
+            const MOST_LANES: usize = 128 / size_of::<Self>();
+
             #[inline(always)]
             fn plus_product<R: Rounding>(self, x: Self, y: Self) -> Self {
                 R::multiply_add(x, y, self)
@@ -44,6 +50,8 @@ macro_rules! float {
 macro_rules! integer {
     ($($ty:ident $variant:ident;)*) => {
         $(impl MulAdd for $ty {
+            const MOST_LANES: usize = 8;
+
             #[inline(always)]
             fn plus_product<R: Rounding>(self, x: Self, y: Self) -> Self {
                 self.plus(x.times(y))

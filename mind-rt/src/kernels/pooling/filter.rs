@@ -14,7 +14,7 @@ use std::array;
 use std::ops::Range;
 
 use super::axis::{Direction, Line, Pool};
-use super::sums::{lanes, load};
+use super::sums::{lanes, load, most_lanes};
 use crate::kernels::limit::limit;
 use crate::kernels::math::{MulAdd, MultiplyAdd, Separate};
 use crate::parallel::{self, Split};
@@ -84,7 +84,7 @@ impl<T: MulAdd> Kernel for FilterGrad<'_, T> {
         let Pool { outer, axes: [a, b, c], channels } = *self.pool;
         let [down, along, across] = [a, b, c].map(|axis| axis.line(Direction::Forward, 0));
         let lines = a.size * b.size;
-        let (end, line, lanes) = (self.first + self.parts, c.size * channels, lanes::<T>());
+        let (end, line, lanes) = (self.first + self.parts, c.size * channels, lanes::<T, A>());
         // The channels and the rows of taps of each part that is begun.
         let groups = || {
             (self.first / lines..end.div_ceil(lines)).map(|group| {
@@ -157,7 +157,7 @@ impl<T: MulAdd> RowSums<'_, T> {
         let mut tap = 0;
         // SAFETY: the contract is the same.
         unsafe {
-            while tap + TAPS <= self.line.taps {
+            while const { T::MOST_LANES > 8 } && tap + TAPS <= self.line.taps {
                 self.channels::<A, TAPS>(channels.clone(), tap, lanes);
                 tap += TAPS;
             }
@@ -182,14 +182,17 @@ impl<T: MulAdd> RowSums<'_, T> {
             each: array::from_fn(|r| self.line.inside(tap + r..tap + r + 1)),
         };
         let mut channel = channels.start;
-        for lanes in [2 * lanes, lanes, 8, 1] {
+        for lanes in [lanes, 8, 1] {
             while channel + lanes <= channels.end {
                 // SAFETY: the contract is the same.
                 unsafe {
                     match lanes {
-                        64 if size_of::<T>() <= 4 => self.sum::<A, R, 64>(channel, tap, &inside),
-                        32 => self.sum::<A, R, 32>(channel, tap, &inside),
-                        16 => self.sum::<A, R, 16>(channel, tap, &inside),
+                        32 if const { most_lanes::<T, A>() >= 32 } => {
+                            self.sum::<A, R, 32>(channel, tap, &inside)
+                        }
+                        16 if const { most_lanes::<T, A>() >= 16 } => {
+                            self.sum::<A, R, 16>(channel, tap, &inside)
+                        }
                         8 => self.sum::<A, R, 8>(channel, tap, &inside),
                         _ => self.sum::<A, R, 1>(channel, tap, &inside),
                     }

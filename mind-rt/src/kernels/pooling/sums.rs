@@ -26,15 +26,21 @@ pub struct Sums<'a, T> {
     pub filter: Option<&'a [T]>,
 }
 
-/// The number of channels of a block: two vectors, and at least 8.
+/// The number of channels of a block: two vectors, at least 8, and at most [`most_lanes`].
 #[inline(always)]
-pub fn lanes<T>() -> usize {
+pub fn lanes<T: MulAdd, A: MultiplyAdd>() -> usize {
     let bytes = match simd_level() {
         SimdLevel::Portable => 32,
         SimdLevel::Avx2 => 64,
         SimdLevel::Avx512 => 128,
     };
-    (bytes / size_of::<T>().max(4)).max(8)
+    (bytes / size_of::<T>()).clamp(8, most_lanes::<T, A>())
+}
+
+/// The most channels of a block for which code is compiled: 8 for integers, which programs seldom convolve, and at the
+/// portable level, whose operations are not fused.
+pub const fn most_lanes<T: MulAdd, A: MultiplyAdd>() -> usize {
+    if A::FUSES { T::MOST_LANES } else { 8 }
 }
 
 impl<T: MulAdd> Sums<'_, T> {
@@ -50,7 +56,7 @@ impl<T: MulAdd> Sums<'_, T> {
     #[inline(always)]
     fn rows_by<A: MultiplyAdd, F: Factors<T>>(&self, first: usize, row: usize, factors: F, out: &mut [T]) {
         let [a, b, _] = self.pool.axes.map(|axis| axis.extents(self.direction)[1]);
-        let (mut at, lanes) = ([first / b / a, first / b % a, first % b], lanes::<T>());
+        let (mut at, lanes) = ([first / b / a, first / b % a, first % b], lanes::<T, A>());
         for out in out.chunks_exact_mut(row) {
             self.row::<A, F>(at, factors, lanes, out);
             at[2] += 1;
@@ -217,11 +223,11 @@ impl<T: MulAdd, F: Factors<T>> RowSums<'_, T, F> {
                 self.columns_at::<A, 1>(at, taps.start, taps.len());
             }
             let mut at = inside.start;
-            while at + COLUMNS <= inside.end {
+            while const { T::MOST_LANES > 8 } && at + COLUMNS <= inside.end {
                 self.columns_at::<A, COLUMNS>(at, 0, self.line.taps);
                 at += COLUMNS;
             }
-            if at < inside.end && inside.len() >= COLUMNS {
+            if const { T::MOST_LANES > 8 } && at < inside.end && inside.len() >= COLUMNS {
                 // The last columns are summed once more, which is faster than one at a time.
                 self.columns_at::<A, COLUMNS>(inside.end - COLUMNS, 0, self.line.taps);
                 at = inside.end;
@@ -245,8 +251,12 @@ impl<T: MulAdd, F: Factors<T>> RowSums<'_, T, F> {
                 // SAFETY: the contract is the same.
                 unsafe {
                     match lanes {
-                        32 if size_of::<T>() <= 4 => self.block::<A, W, 32>(at, tap, taps, channel),
-                        16 => self.block::<A, W, 16>(at, tap, taps, channel),
+                        32 if const { most_lanes::<T, A>() >= 32 } => {
+                            self.block::<A, W, 32>(at, tap, taps, channel)
+                        }
+                        16 if const { most_lanes::<T, A>() >= 16 } => {
+                            self.block::<A, W, 16>(at, tap, taps, channel)
+                        }
                         8 => self.block::<A, W, 8>(at, tap, taps, channel),
                         _ => self.block::<A, W, 1>(at, tap, taps, channel),
                     }
