@@ -138,6 +138,7 @@ pub(crate) fn detect() -> SimdLevel {
         && is_x86_feature_detected!("avx512bw")
         && is_x86_feature_detected!("avx512dq")
         && is_x86_feature_detected!("avx512vl")
+        // Every processor with AVX-512 has it. The sort by vectors is compiled with it, to count lanes.
         && is_x86_feature_detected!("popcnt");
     match (avx2, avx512) {
         (true, true) => SimdLevel::Avx512,

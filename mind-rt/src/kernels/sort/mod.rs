@@ -15,6 +15,7 @@ mod digits;
 mod keys;
 mod lines;
 mod network;
+mod one_by_one;
 #[cfg(target_arch = "x86_64")]
 mod quick;
 mod select;
@@ -23,9 +24,9 @@ mod task;
 pub(super) use keys::Ranked;
 pub(super) use lines::Lines;
 
-use digits::{Line, words_for};
 use keys::Word;
 use network::SideBySide;
+use one_by_one::{Line, words_for};
 use select::{Head, Kept};
 use task::{Positions, Sort, Task, Values};
 

@@ -4,7 +4,10 @@
 
 use std::{arch::x86_64::__m512i, mem::MaybeUninit};
 
-use super::avx512::{Lanes, ROWS, sort_rows};
+use super::{
+    avx512::{Lanes, ROWS, sort_rows},
+    task::Destination,
+};
 use crate::{
     kernels::limit::limit,
     simd::{SimdLevel, simd_level},
@@ -30,17 +33,8 @@ pub(super) fn sort<W: Lanes>(words: &mut [W], sorted: &mut [W]) -> bool {
     let depth = 2 * words.len().checked_ilog2().unwrap_or_default();
     let mut matrix: Matrix = [const { MaybeUninit::uninit() }; MATRIX / 8];
     // SAFETY: the processor has the level.
-    unsafe { sort_part(words, sorted, Target::Other, depth, &mut matrix) };
+    unsafe { sort_part(words, sorted, Destination::Other, depth, &mut matrix) };
     true
-}
-
-/// The slice that gets the words in order.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Target {
-    /// The one that holds the words.
-    Same,
-    /// The other one.
-    Other,
 }
 
 /// Sorts words. The other slice has the same length.
@@ -51,18 +45,18 @@ enum Target {
 unsafe fn sort_part<W: Lanes>(
     words: &mut [W],
     other: &mut [W],
-    target: Target,
+    target: Destination,
     depth: u32,
     matrix: &mut Matrix,
 ) {
     if words.len() <= MATRIX {
-        let sorted = if target == Target::Same { None } else { Some(other) };
+        let sorted = if target == Destination::Same { None } else { Some(other) };
         // SAFETY: this function is compiled for AVX-512.
         return unsafe { sort_few(words, sorted, matrix) };
     }
     if depth == 0 {
         words.sort_unstable();
-        if target == Target::Other {
+        if target == Destination::Other {
             other.copy_from_slice(words);
         }
         return;
@@ -70,8 +64,8 @@ unsafe fn sort_part<W: Lanes>(
     let pivot = median_of_samples(words);
     // The lesser words go to the target.
     let moved = match target {
-        Target::Same => Moved::Others,
-        Target::Other => Moved::These,
+        Destination::Same => Moved::Others,
+        Destination::Other => Moved::These,
     };
     // SAFETY: this function is compiled for AVX-512.
     let low = unsafe {
@@ -79,8 +73,8 @@ unsafe fn sort_part<W: Lanes>(
         partition::<W>(words, other, moved, |row| W::less(row, pivot))
     };
     let (source, target) = match target {
-        Target::Same => (other, words),
-        Target::Other => (words, other),
+        Destination::Same => (other, words),
+        Destination::Other => (words, other),
     };
     // If no word is less than the pivot, those that equal it are moved to their place.
     let (low, is_sorted) = match low {
@@ -96,9 +90,9 @@ unsafe fn sort_part<W: Lanes>(
     // SAFETY: this function is compiled for AVX-512.
     unsafe {
         if !is_sorted {
-            sort_part(target_low, source_low, Target::Same, depth - 1, matrix);
+            sort_part(target_low, source_low, Destination::Same, depth - 1, matrix);
         }
-        sort_part(source_high, target_high, Target::Other, depth - 1, matrix);
+        sort_part(source_high, target_high, Destination::Other, depth - 1, matrix);
     }
 }
 
@@ -230,13 +224,13 @@ mod tests {
         let words = scrambled(5000);
         let mut expected = words.clone();
         expected.sort_unstable();
-        for target in [Target::Same, Target::Other] {
+        for target in [Destination::Same, Destination::Other] {
             for depth in 0..4 {
                 let (mut words, mut other) = (words.clone(), vec![0; 5000]);
                 let mut matrix: Matrix = [const { MaybeUninit::uninit() }; MATRIX / 8];
                 // SAFETY: the processor has the level.
                 unsafe { sort_part(&mut words, &mut other, target, depth, &mut matrix) };
-                assert!(if target == Target::Same { words } else { other } == expected);
+                assert!(if target == Destination::Same { words } else { other } == expected);
             }
         }
     }

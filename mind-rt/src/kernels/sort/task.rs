@@ -54,6 +54,15 @@ pub(super) trait Task<T: Ranked> {
     }
 }
 
+/// The one of two slices that gets the words in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Destination {
+    /// The one that holds the words at first.
+    Same,
+    /// The other one.
+    Other,
+}
+
 /// The numbers in order.
 pub(super) struct Values;
 
