@@ -14,7 +14,7 @@
 //! Rasmussen and Williams, *Gaussian Processes for Machine Learning*, 2006, chapters 2 and 5.
 
 mod data;
-#[allow(dead_code, reason = "pictures have written shapes")]
+#[allow(dead_code, reason = "this example uses a part of it")]
 #[path = "../support/digits.rs"]
 mod digits;
 mod pictures;

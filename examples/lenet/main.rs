@@ -18,7 +18,7 @@ mod along;
 #[path = "../digits/data.rs"]
 mod data;
 mod dense;
-#[allow(dead_code, reason = "the networks have written shapes")]
+#[allow(dead_code, reason = "this example uses a part of it")]
 #[path = "../support/digits.rs"]
 mod digits;
 #[path = "../support/program.rs"]
