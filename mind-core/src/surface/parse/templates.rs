@@ -17,6 +17,9 @@ use crate::ty::DType;
 pub(super) const PARAMS: &str = "params";
 
 const PATTERN: &str = "a type such as `float[.., N]`";
+/// Help for a struct as the type of a parameter.
+const OF_STRUCT: &str = "a template takes any struct of tensors, as `p: P` with `P: params` in `<…>`; a function takes a \
+    certain struct if all its parameters have types such as `f32[2, N]`";
 
 impl Parser<'_> {
     /// Whether the tokens after the name of a function make it a template.
@@ -207,7 +210,11 @@ impl Parser<'_> {
             return Ok(None);
         };
         let over = self.params(declared).ok_or_else(|| {
-            self.unexpected("the name of parameters").help("declare it after the name: `<P: params>`")
+            let help = match name.is_name() {
+                true => OF_STRUCT,
+                false => "declare it after the name: `<P: params>`",
+            };
+            self.unexpected("the name of parameters").help(help)
         })?;
         self.end_of_one()?;
         Ok(Some(Formal::State { name, over }))
@@ -240,8 +247,13 @@ impl Parser<'_> {
             (_, None, Some(dtype)) => ElementPattern::Fixed(dtype),
             (_, None, None) => {
                 let message = format!("found `{name}`, expected {PATTERN}");
-                let help = "element types are `float`, `int`, `num`, `any`, those of tensors such as `f32`, and \
-                    variables declared as `<T: float>`";
+                let help = match text.starts_with(|first: char| first.is_uppercase()) {
+                    true => OF_STRUCT,
+                    false => {
+                        "element types are `float`, `int`, `num`, `any`, those of tensors such as `f32`, and \
+                            variables declared as `<T: float>`"
+                    }
+                };
                 return Err(Diag::new(Code::E1007, here, message).help(help));
             }
         };
