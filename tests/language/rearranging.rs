@@ -246,6 +246,8 @@ fn coordinates_of_a_grid_have_an_axis_for_each_vector() {
     let (d, e, f) = mind!(meshgrid(x, y, z));
     assert_eq!((d.as_slice(), e.as_slice(), f.as_slice()), (a.as_slice(), b.as_slice(), c.as_slice()));
     assert_eq!(single(&Tensor::from([true, false])), Tensor::from([true, false]));
+    let points = mind!(stack(meshgrid(y, 2.0 * y), axis = -1));
+    assert_eq!(points.as_slice(), [3.0, 6.0, 3.0, 8.0, 4.0, 6.0, 4.0, 8.0]);
     let (value, (dx, dy)) = total_grad(&Tensor::from([1.0, 2.0, 3.0]), &y);
     assert_eq!(value, 6.0 * 25.0);
     assert_eq!(dx.as_slice(), [25.0; 3]);

@@ -24,7 +24,7 @@ rows! {
 /// - **Shape**: the shape of the operands, with the sum of their extents along `axis`.
 /// - **Dtype**: the dtype of all operands.
 /// - **Semantics**: along `axis` the elements of the first operand come first, then those of the second, and so on.
-///   `stack` concatenates operands along a new axis.
+///   `stack` concatenates operands along a new axis. Both functions take a list such as `[a, b]`, or a tuple of tensors.
 /// - **Error**: none: elements are only moved.
 /// - **Derivative**: each operand receives the slice of the cotangent at its position.
 /// - **Constraints**: 1. at least one operand (E2007). 2. `axis` is in `0..rank` (E3004). 3. All operands have the same

@@ -105,6 +105,11 @@ impl CallArguments {
         matches!(builtin, Some(BuiltinFunction::Operation(function)) if function.list)
     }
 
+    /// The argument that lists the operands.
+    pub(crate) fn list(&self) -> Option<ExprId> {
+        self.arguments.first().copied().flatten().filter(|_| self.is_of_list())
+    }
+
     /// The arguments that are given, by the names that the rules use for attributes. These are the names of the
     /// formals, except that an extent `n` is a `shape`.
     pub(crate) fn attributes(&self) -> impl Iterator<Item = (&'static str, ExprId)> + '_ {
@@ -425,22 +430,29 @@ pub(crate) trait ReadCalls: Attributes + ForeignNames {
         Err(Stop::Argument(x, Diag::new(Code::E4010, self.site(x), message).into()))
     }
 
-    /// The tensors in the list that is the first argument of a call.
+    /// The tensors in the list that is the first argument of a call, or the value that is a tuple of tensors.
     fn listed(&self, given: &CallArguments) -> Lowered<Vec<ExprId>> {
         let (list, name) = (given.required(0), given.name);
-        let (NodeKind::Array(elements) | NodeKind::Tuple(elements)) = &self.body()[list].kind else {
-            let given: Vec<_> = given.arguments.iter().flatten().map(|each| self.short_text(*each)).collect();
-            let help = format!("write `{name}([{}])`", given.join(", "));
-            return self
-                .expected("a list of tensors such as `[a, b]`", list)
-                .map_err(|stop| stop.map(|diag| diag.help(help)));
+        let (elements, count) = match (&self.body()[list].kind, self.value(list).tuple_of_tensors()) {
+            (NodeKind::Array(elements) | NodeKind::Tuple(elements), _) => (elements.clone(), elements.len()),
+            (_, Some(tensors)) => (vec![list], tensors.len()),
+            (_, None) => {
+                let is_tensor = |each: &&ExprId| matches!(self.value(**each), Value::Tensor(_));
+                let tensors = given.arguments.iter().flatten().filter(is_tensor);
+                let tensors: Vec<_> = tensors.map(|each| self.short_text(*each)).collect();
+                let help = format!("write `{name}([{}])`", tensors.join(", "));
+                let stop = self.expected("a list of tensors such as `[a, b]`", list);
+                return stop.map_err(|stop| {
+                    stop.map(|diag| if tensors.is_empty() { diag } else { diag.help(help) })
+                });
+            }
         };
-        let (count, most) = (elements.len(), Operands::MAX);
+        let most = Operands::MAX;
         let fault = |problem: String| Diag::new(Code::E2007, self.site(list), format!("`{name}`: {problem}"));
         match count {
             0 => Err(fault("an empty list, needed at least one tensor".to_owned()).into()),
             _ if count > most => Err(fault(format!("{count} tensors given, at most {most} needed")).into()),
-            _ => Ok(elements.clone()),
+            _ => Ok(elements),
         }
     }
 

@@ -346,13 +346,21 @@ pub(crate) trait Operations: ReadCalls + Tensors {
         self.emit_call(given, reshaped_to(shape), &[(iota, expr)], &[]).map(Value::Tensor)
     }
 
-    /// Lowers an operation on tensors. The operands that share an element type are converted to it.
+    /// Lowers an operation on tensors, of which one tuple may hold all. The operands that share an element type are
+    /// converted to it.
     fn operation(
         &mut self,
         given: &CallArguments,
         op: Op,
         operands: &[ExprId],
     ) -> Lowered<Value<Self::Tensor>> {
+        if let [list] = operands
+            && given.list() == Some(*list)
+            && let Some(tensors) = self.value(*list).tuple_of_tensors()
+        {
+            let values: Vec<_> = tensors.into_iter().map(|tensor| (tensor, *list)).collect();
+            return self.emit_call(given, op, &values, &vec![*list; values.len()]).map(Value::Tensor);
+        }
         let (before, alike) = operands.split_at(op.first_alike(operands.len()));
         let mut values = before.iter().map(|operand| self.operand(*operand)).collect::<Lowered<Vec<_>>>()?;
         values.extend(self.same_dtype_operands(given.name, None, alike)?);

@@ -119,6 +119,15 @@ impl<T> Value<T> {
         }
     }
 
+    /// The elements, if the value is a tuple of one or more tensors.
+    pub(crate) fn tuple_of_tensors(&self) -> Option<Vec<T>>
+    where
+        T: Copy,
+    {
+        let Self::Tuple(Tuple { elements, .. }) = self else { return None };
+        elements.iter().map(Self::tensor).collect::<Option<Vec<_>>>().filter(|tensors| !tensors.is_empty())
+    }
+
     /// The value of an expression without a result: the empty tuple.
     pub(crate) fn unit() -> Self {
         Self::Tuple(Tuple { elements: Rc::new([]), depth: 1, leaves: 0 })
