@@ -286,6 +286,10 @@ library, named by --plugin or by the variable MIND_PJRT_PLUGIN; `mind xla --help
 get one. Compiling takes longer than most runs; --cache keeps compiled programs in a folder, of
 which only the user may have rights, and at most 1 GiB of them.
 
+--trace records the run of the compiled program, without compiling it, if the plugin has a
+profiler. The plugin for CPUs has none. TensorBoard with XProf, started with `--logdir log`,
+shows the file log/plugins/profile/RUN/HOST.xplane.pb, where RUN and HOST are any names.
+
 Examples:
   mind run loss.mic --input x=x.npy --input y=y.npy --input rate=0.1
   mind run loss.mic -i 'x=[[1, 2], [3, 4]]' -i y=[1,0] -i rate=0.1
@@ -294,7 +298,8 @@ Examples:
   mind run net.mic --input x=x.npy --memory 4G             E6004 if it takes more
   mind run net.mic --input x=x.npy --on xla --plugin xla_cpu_pjrt.so
   mind run net.mic --input x=x.npy --on xla --devices 8 --mesh d=8 --shard x=d,_
-  mind run net.mic --input x=x.npy --on xla --cache ~/.cache/mind")]
+  mind run net.mic --input x=x.npy --on xla --cache ~/.cache/mind
+  mind run net.mic --input x=x.npy --on xla --trace log/plugins/profile/1/host.xplane.pb")]
 pub struct RunArguments {
     #[command(flatten)]
     pub input: Input,
@@ -322,6 +327,9 @@ pub struct RunArguments {
     pub lowering: LoweringOptions,
     #[command(flatten)]
     pub compile: CompileOptions,
+    /// With --on xla, a file for a trace of what the devices do, in the format XPlane; its folder is created if needed
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
     #[command(flatten)]
     pub memory: Memory,
 }

@@ -49,6 +49,13 @@ impl Plugin {
     pub fn client(&self, options: &[(&str, ClientOption)]) -> Result<Client, Error> {
         Client::new(&self.0, options)
     }
+
+    /// Whether the plugin has a profiler, which [`trace`](Self::trace) needs. The plugin for CPUs has none.
+    #[must_use]
+    pub fn has_profiler(&self) -> bool {
+        self.0.has_profiler()
+    }
+
     /// Starts a trace of what the devices of the plugin do. A plugin traces once at a time.
     ///
     /// ```no_run

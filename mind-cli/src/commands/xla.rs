@@ -1,7 +1,7 @@
 //! `mind xla` and `mind run --on xla`: runs programs on the devices of a PJRT plugin.
 
 use std::{
-    env,
+    env, fs,
     io::{self, Write as _},
     path::{self, PathBuf},
 };
@@ -14,7 +14,9 @@ use mind_core::{
     verify::Verified,
 };
 use mind_shape::{element_types, match_elements};
-use mind_xla::{Cache, Cached, Client, ClientOption, Device, Error, Plugin, Program, VARIABLE, Values};
+use mind_xla::{
+    Cache, Cached, Client, ClientOption, Device, Error, Plugin, Program, Trace, VARIABLE, Values,
+};
 
 use super::stablehlo;
 use crate::{
@@ -41,7 +43,7 @@ pub fn results(
     extents: &Bindings,
     arguments: &RunArguments,
 ) -> Outcome<Vec<Array>> {
-    let RunArguments { plugin, lowering, compile, .. } = arguments;
+    let RunArguments { plugin, lowering, compile, trace, .. } = arguments;
     let path = path(plugin).map_err(|error| failure(error, Some(context)))?;
     let extents = extents.iter().filter_map(|(symbol, dim)| Some((symbol.clone(), dim.as_literal()?)));
     let options = stablehlo::options(context, extents.collect(), lowering)?;
@@ -54,10 +56,16 @@ pub fn results(
         };
         program = program.xla_option(name.trim(), value.trim());
     }
+    let failed = |error| failure(error, Some(context));
     // Errors in the program are reported before a plugin is loaded.
-    let ran = program.stablehlo().and_then(|_| {
-        let cache = compile.cache.as_ref().map(Cache::open).transpose()?;
-        let client = client(&Plugin::load(path)?, plugin)?;
+    program.stablehlo().map_err(failed)?;
+    let cache = compile.cache.as_ref().map(Cache::open).transpose().map_err(failed)?;
+    let loaded = Plugin::load(path).map_err(failed)?;
+    if trace.is_some() && !loaded.has_profiler() {
+        return Err(no_profiler(context));
+    }
+    let run = || {
+        let client = client(&loaded, plugin)?;
         let client = match cache {
             Some(cache) => client.cache(cache),
             None => client,
@@ -71,9 +79,26 @@ pub fn results(
         for (name, value) in names.iter().zip(inputs) {
             call = call.elements(name, &value.shape, borrowed(&value.elements));
         }
-        call.run()?.iter().map(|result| Ok(Array::new(result.dims(), owned(result.read()?)))).collect()
-    });
-    ran.map_err(|error| failure(error, Some(context)))
+        let started = trace.as_ref().map(|_| loaded.trace()).transpose()?;
+        let results = call.run()?;
+        let results = results.iter().map(|result| Ok(Array::new(result.dims(), owned(result.read()?))));
+        let results: Vec<Array> = results.collect::<Result<_, Error>>()?;
+        Ok((results, started.map(Trace::stop).transpose()?))
+    };
+    let (results, events) = run().map_err(failed)?;
+    if let (Some(file), Some(events)) = (trace, events) {
+        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+        folder.map_or(Ok(()), fs::create_dir_all).map_err(|error| output::unwritable(file, &error))?;
+        output::write_bytes(file, &events)?;
+    }
+    Ok(results)
+}
+
+/// The failure that `--trace` is given with a plugin that cannot trace.
+fn no_profiler(context: &Context) -> Failure {
+    let mistake = Mistake::new(Code::E6002, "the plugin has no profiler, which --trace needs");
+    let help = "run it without --trace; plugins for GPUs have a profiler, and the plugin for CPUs has none";
+    Failure::mistake(mistake.at(&context.source, Spot::default()).help(help))
 }
 
 macro_rules! conversions {

@@ -7,6 +7,8 @@ mod codes;
 mod convert;
 mod corpus;
 mod explain;
+#[path = "../../../mind-xla/tests/plugins/fake/compiled.rs"]
+mod fake_plugin;
 mod fmt;
 mod grad;
 mod graph;

@@ -6,6 +6,7 @@ use std::{
 };
 
 use crate::{
+    fake_plugin::variant,
     run::{f32s, npy},
     support::{Answer, Folder, answer},
 };
@@ -84,6 +85,7 @@ fn what_is_for_xla_is_refused_elsewhere() {
         ("--mesh d=2", "--mesh works only with --on xla"),
         ("--precision tf32", "--precision works only with --on xla"),
         ("--compute bf16", "--compute works only with --on xla"),
+        ("--trace t.pb", "--trace works only with --on xla"),
         ("--cache kept", "--cache works only with --on xla"),
         ("--xla-option xla_gpu_autotune_level=0", "--xla-option works only with --on xla"),
         ("--on xla --check nan", "--check works only with the interpreter"),
@@ -132,6 +134,42 @@ fn what_is_wrong_with_a_program_and_its_inputs_is_one_error() {
         "{said}"
     );
     assert!(!folder.path("out").exists());
+}
+
+/// The fake plugin returns the arguments of a program as its results.
+const COPY: &str = "fn copy(x: f32[3]) -> f32[3] { x + 1.0 }";
+
+#[test]
+fn a_trace_is_written_with_the_outputs() {
+    let plugin = variant("traces");
+    let folder = Folder::new().with("f.mind", COPY);
+    let run = "run f.mind -i x=[1,2,3] --on xla --output-dir out --trace log/first/host.xplane.pb";
+    answer(folder.command(run).env(VARIABLE, &plugin.path)).fine();
+    let trace = fs::read(folder.path("log/first/host.xplane.pb")).expect("it is written");
+    assert_eq!(String::from_utf8_lossy(&trace[2..]), "run 1 starts, run 1 ends");
+    assert!(folder.path("out/output0.npy").exists());
+}
+
+#[test]
+fn a_trace_that_fails_is_one_error_and_nothing_is_written() {
+    let folder = Folder::new().with("f.mind", COPY).with("file", "");
+    let run = "run f.mind -i x=[1,2,3] --on xla --output-dir out --trace";
+    let said = |plugin: &str, file: &str| {
+        let plugin = variant(plugin);
+        let said = answer(folder.command(&format!("{run} {file}")).env(VARIABLE, &plugin.path));
+        assert!(!folder.path("out").exists() && !folder.path("t.pb").exists());
+        said
+    };
+    let expected = "mind: error[E6002]: the plugin has no profiler, which --trace needs\n --> f.mind\n  = help: run it \
+        without --trace; plugins for GPUs have a profiler, and the plugin for CPUs has none\n";
+    let found = said("good", "t.pb").mistakes();
+    assert!(found.starts_with(expected), "{found}");
+    let found = said("busy", "t.pb").mistakes();
+    let expected =
+        "mind: error[E6010]: the plugin failed to start a trace (FAILED_PRECONDITION): another profiler runs";
+    assert!(found.starts_with(expected), "{found}");
+    let found = said("traces", "file/t.pb").misuse();
+    assert!(found.contains("cannot write file/t.pb: "), "{found}");
 }
 
 /// The plugin that the variable names, with its logging disabled. If the variable is not set, tests that need it are

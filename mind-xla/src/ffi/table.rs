@@ -78,6 +78,10 @@ impl Table {
         self.version
     }
 
+    pub const fn has_profiler(&self) -> bool {
+        self.profiler.is_some()
+    }
+
     fn function(&self, place: FunctionIndex) -> Function {
         self.functions[place as usize].expect("loading a table checks that it has every function in use")
     }

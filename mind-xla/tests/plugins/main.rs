@@ -8,6 +8,8 @@ mod errors;
 mod exact;
 mod example;
 mod fake;
+#[path = "fake/compiled.rs"]
+mod fake_plugin;
 mod loader;
 mod real;
 mod special;
