@@ -13,7 +13,7 @@ pub enum Entry {
     Ends { after: Wait, fails: bool },
 }
 
-/// What an operation waits for before it ends.
+/// The condition on which an operation ends.
 #[derive(Clone)]
 pub enum Wait {
     For(Duration),
@@ -81,10 +81,14 @@ pub struct Copy {
     pub after: Wait,
     /// The address and the number of the bytes in host memory.
     pub from: (usize, usize),
+    /// The bytes at the start of the copy. They must not change before its end.
+    pub first: Vec<u8>,
     pub to: Arc<Data>,
     /// The end of reading.
     pub done: Arc<Completion>,
     pub failure: Option<&'static str>,
+    /// Counts bytes that changed too early.
+    pub misused_if: fn(bool),
 }
 
 impl Copy {
@@ -94,6 +98,7 @@ impl Copy {
         let failure = self.log.wait(&self.after).or(self.failure);
         let from = std::ptr::with_exposed_provenance::<u8>(self.from.0);
         let bytes = unsafe { std::slice::from_raw_parts(from, self.from.1) }.to_vec();
+        (self.misused_if)(bytes != self.first);
         *self.to.bytes.lock().expect("no thread panics") = bytes;
         self.log.write(format!("{} ends", self.name));
         self.done.end(None);
