@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use mind::{Parameters, Tensor, mind};
+use mind::{Parameter, ParameterMut, Parameters, Tensor, mind};
 use mind_xla::{Client, ClientOption, Error, Executable, OnDevices, Plugin, Program};
 
 use crate::fake::{Layer, assert_nothing_is_left, layer, program, step, variant, x};
@@ -153,6 +153,55 @@ fn a_loader_that_is_dropped_waits_for_the_batch_on_its_way() {
         let started = if taken == 0 { 0 } else { taken + 1 };
         assert_eq!((log.matches("starts").count(), log.matches("ends").count()), (started, started), "{log}");
         drop((batches, executable, client));
+        assert_nothing_is_left(&plugin);
+    }
+}
+
+/// A batch whose memory is overwritten when it is dropped, and which counts the batches that are alive.
+struct Overwritten {
+    values: Tensor![f32; 4],
+    alive: Rc<Cell<usize>>,
+}
+
+impl Parameters for Overwritten {
+    fn visit<'a>(&'a self, visitor: &mut dyn FnMut(Parameter<'a>)) {
+        self.values.visit(visitor);
+    }
+
+    fn visit_mut<'a>(&'a mut self, visitor: &mut dyn FnMut(ParameterMut<'a>)) {
+        self.values.visit_mut(visitor);
+    }
+}
+
+impl Drop for Overwritten {
+    fn drop(&mut self) {
+        self.values.as_mut_slice().fill(f32::NAN);
+        self.alive.set(self.alive.get() - 1);
+    }
+}
+
+/// The fake plugin compares the memory of a copy at its start and at its end, and counts a difference as misuse.
+#[test]
+fn the_memory_of_a_batch_stays_as_it_is_until_its_copy_ends() {
+    for taken in 0..=3 {
+        let copy = variant("good");
+        let plugin = Plugin::load(&copy.path).expect("it loads");
+        let client = client(&plugin, "", "late 30,fail 30,late 30");
+        let executable = compiled(&client);
+        let alive = Rc::new(Cell::new(0));
+        let batches = (1..=3).map(|batch| {
+            alive.set(alive.get() + 1);
+            (Overwritten { values: more(batch), alive: alive.clone() },)
+        });
+        let mut loader = executable.loader(["more"], batches);
+        for position in 0..taken {
+            let batch = loader.next().expect("there are three");
+            assert_eq!(batch.is_err(), position == 1);
+            assert_eq!(alive.get(), usize::from(position < 2), "only the batch on its way is kept");
+        }
+        drop(loader);
+        assert_eq!(alive.get(), 0);
+        drop((executable, client));
         assert_nothing_is_left(&plugin);
     }
 }
