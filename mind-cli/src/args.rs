@@ -286,6 +286,10 @@ library, named by --plugin or by the variable MIND_PJRT_PLUGIN; `mind xla --help
 get one. Compiling takes longer than most runs; --cache keeps compiled programs in a folder, of
 which only the user may have rights, and at most 1 GiB of them.
 
+With --processes the devices of several processes form the mesh. Each process runs the command with
+the same program and inputs, and with its own --process. The plugin must be able to join devices:
+that for CUDA is, that for CPUs is not.
+
 --trace records the run of the compiled program, without compiling it, if the plugin has a
 profiler. The plugin for CPUs has none. TensorBoard with XProf, started with `--logdir log`,
 shows the file log/plugins/profile/RUN/HOST.xplane.pb, where RUN and HOST are any names.
@@ -299,7 +303,9 @@ Examples:
   mind run net.mic --input x=x.npy --on xla --plugin xla_cpu_pjrt.so
   mind run net.mic --input x=x.npy --on xla --devices 8 --mesh d=8 --shard x=d,_
   mind run net.mic --input x=x.npy --on xla --cache ~/.cache/mind
-  mind run net.mic --input x=x.npy --on xla --trace log/plugins/profile/1/host.xplane.pb")]
+  mind run net.mic --input x=x.npy --on xla --trace log/plugins/profile/1/host.xplane.pb
+  mind run net.mic -i x=x.npy --on xla --mesh d=16 --shard x=d,_ \\
+      --processes 2 --process 0 --address 10.0.0.1:8476    and on another machine --process 1")]
 pub struct RunArguments {
     #[command(flatten)]
     pub input: Input,
@@ -327,6 +333,8 @@ pub struct RunArguments {
     pub lowering: LoweringOptions,
     #[command(flatten)]
     pub compile: CompileOptions,
+    #[command(flatten)]
+    pub processes: ProcessOptions,
     /// With --on xla, a file for a trace of what the devices do, in the format XPlane; its folder is created if needed
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,

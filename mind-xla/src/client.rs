@@ -9,6 +9,7 @@ use crate::device::{ClientOption, Device};
 use crate::error::{Error, Failure, UNIMPLEMENTED};
 use crate::executable::Executable;
 use crate::ffi::{self, Table};
+use crate::processes::Store;
 use crate::program::Program;
 
 /// The devices of a plugin that this process can use. A client compiles programs for them.
@@ -21,8 +22,12 @@ pub struct Client {
 }
 
 impl Client {
-    pub(crate) fn new(table: &Arc<Table>, options: &[(&str, ClientOption)]) -> Result<Self, Error> {
-        let client = ffi::Client::new(table, options).map_err(Failure::during("make a client"))?;
+    pub(crate) fn new(
+        table: &Arc<Table>,
+        options: &[(&str, ClientOption)],
+        store: Option<Store>,
+    ) -> Result<Self, Error> {
+        let client = ffi::Client::new(table, options, store).map_err(Failure::during("make a client"))?;
         Ok(Self { inner: Rc::new(client), cache: None })
     }
 
@@ -69,6 +74,13 @@ impl Client {
         self.inner.device_count()
     }
 
+    /// The number of devices of the largest mesh: those of this process, or those of all
+    /// [processes](crate::Processes).
+    #[must_use]
+    pub fn mesh_size(&self) -> usize {
+        self.inner.mesh().len()
+    }
+
     /// The devices that this process can use, in the order in which programs are split over them.
     ///
     /// # Errors
@@ -94,11 +106,11 @@ impl Client {
     }
 
     /// Compiles a program for the first devices, as many as its mesh has. A program without a mesh is compiled for the
-    /// first device.
+    /// first device. A client of several [processes](crate::Processes) counts the devices of all of them.
     ///
     /// # Errors
-    /// If the program cannot be lowered for its extents and mesh, the client has too few devices, or the plugin rejects
-    /// the text.
+    /// If the program cannot be lowered for its extents and mesh, the client has too few devices, none of the mesh
+    /// belongs to this process, or the plugin rejects the text.
     pub fn compile(&self, program: &Program) -> Result<Executable, Error> {
         Executable::new(&self.inner, self.cache.as_ref(), program)
     }

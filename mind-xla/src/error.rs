@@ -59,6 +59,14 @@ pub enum Error {
         /// The reason.
         reason: String,
     },
+    /// Processes do not meet, or the plugin does not join their devices to one mesh.
+    #[error("the processes do not meet at {address}: {reason}")]
+    Processes {
+        /// The address of process 0.
+        address: String,
+        /// The reason.
+        reason: String,
+    },
     /// The plugin reported an error.
     #[error("the plugin failed to {doing}{}: {text}", named(*code))]
     Plugin {
@@ -82,6 +90,14 @@ pub enum Error {
         needed: i64,
         /// The number of devices of the client.
         found: usize,
+    },
+    /// No device of a program's mesh belongs to this process.
+    #[error("the program is for the first {needed} devices, and process {process} has none of them")]
+    NoLocalDevice {
+        /// The number of devices of the program's mesh.
+        needed: usize,
+        /// The number of this process.
+        process: usize,
     },
     /// The client has no device at the position.
     #[error("there is no device {device}: the client has {found}")]
@@ -116,9 +132,11 @@ impl Error {
             | Self::Version { .. }
             | Self::Lacks { .. }
             | Self::Cache { .. }
+            | Self::Processes { .. }
             | Self::Plugin { .. }
             | Self::Module(_)
             | Self::Devices { .. }
+            | Self::NoLocalDevice { .. }
             | Self::NoDevice { .. }
             | Self::Arguments(_)
             | Self::Read { .. } => None,
@@ -140,8 +158,14 @@ impl Failure {
     }
 }
 
-/// The gRPC code of a plugin for a function that it does not implement.
+/// Codes of gRPC, which plugins use.
+pub const INVALID_ARGUMENT: i32 = 3;
+pub const DEADLINE_EXCEEDED: i32 = 4;
+pub const NOT_FOUND: i32 = 5;
+pub const ALREADY_EXISTS: i32 = 6;
+/// The code of a plugin for a function that it does not implement.
 pub const UNIMPLEMENTED: i32 = 12;
+pub const UNAVAILABLE: i32 = 14;
 
 /// The name of a gRPC code in parentheses, such as ` (INVALID_ARGUMENT)`. Empty for the code 0.
 fn named(code: i32) -> String {

@@ -11,8 +11,8 @@ use crate::cache::{Cache, Cached, Key};
 use crate::client::if_implemented;
 use crate::device::ProgramMemory;
 use crate::error::{Error, Failure};
-use crate::ffi::{self, Buffer, Step, StepFailure};
-use crate::layout::Layout;
+use crate::ffi::{self, Buffer, MeshDevice, Step, StepFailure};
+use crate::layout::{Layout, LocalDevice};
 use crate::loader::{Batch, Loader};
 use crate::options::compile_options;
 use crate::parameters::OnDevices;
@@ -27,6 +27,8 @@ pub struct Executable {
     described: Described,
     arguments: Vec<Layout>,
     results: Vec<Layout>,
+    /// The number of devices of this process that the program runs on.
+    local_devices: usize,
     /// The position of each argument, by its name.
     positions: BTreeMap<String, usize>,
 }
@@ -39,23 +41,39 @@ impl Executable {
     ) -> Result<Self, Error> {
         let described = program.stablehlo()?;
         let needed = described.axes.iter().map(|(_, devices)| *devices).product();
-        let found = client.device_count();
+        let found = client.mesh().len();
         let devices = usize::try_from(needed).ok().filter(|devices| *devices <= found);
         let devices = devices.ok_or(Error::Devices { needed, found })?;
-        let ids: Result<Vec<_>, _> = (0..devices).map(|device| Ok(client.device(device)?.0)).collect();
-        let ids = ids.map_err(Failure::during("describe its devices"))?;
+        let mesh = &client.mesh()[..devices];
+        let ids: Vec<_> = mesh.iter().map(|device| device.id).collect();
+        let local = mesh.iter().enumerate();
+        let local = local.filter_map(|(position, MeshDevice { local, .. })| {
+            Some(LocalDevice { position, device: (*local)? })
+        });
+        let local: Rc<[LocalDevice]> = local.collect();
+        if local.is_empty() {
+            let process = client.process().unwrap_or(0);
+            return Err(Error::NoLocalDevice { needed: devices, process });
+        }
         let options = compile_options(&ids, &program.flags);
         let compiled = match cache {
             None => compile(client, &described, &options).map(|executable| (executable, Cached::Off)),
+            // Such a program holds this process's part, and the others must compile at the same time.
+            Some(_) if client.process().is_some() => {
+                compile(client, &described, &options).map(|executable| {
+                    (executable, Cached::NotStored("programs of several processes are not kept".into()))
+                })
+            }
             Some(cache) => compile_once(client, cache, &described, devices, &options),
         };
         let (executable, cached) = compiled.map_err(Failure::during("compile the program"))?;
-        let layout = |placed: &ShardedType| Layout::new(placed, &described);
+        let layout = |placed: &ShardedType| Layout::new(placed, &described, &local);
         let arguments = described.arguments.iter().map(|argument| layout(&argument.placed)).collect();
         let results = described.results.iter().map(layout).collect();
         let positions = described.arguments.iter().enumerate();
         let positions = positions.map(|(position, argument)| (argument.name.to_string(), position)).collect();
-        Ok(Self { client: client.clone(), executable, cached, described, arguments, results, positions })
+        let (client, local_devices) = (client.clone(), local.len());
+        Ok(Self { client, executable, cached, described, arguments, results, local_devices, positions })
     }
 
     /// The arguments in order, each with its split over the devices.
@@ -333,7 +351,7 @@ impl<'a> Call<'a> {
         }
         let (types, devices) = (
             [needed, found].map(|layout| shown(layout.dtype, &layout.extents)),
-            [needed, found].map(Layout::devices),
+            [needed, found].map(|layout| layout.local().len()),
         );
         Err(if types[0] != types[1] {
             format!("`{name}` is {}, and {} is given", types[0], types[1])
@@ -426,7 +444,7 @@ impl<'a> Call<'a> {
             given.tensor().or(copied.as_ref()).expect("what is not on the devices was copied above")
         });
         let tensors: Vec<&DeviceTensor> = tensors.collect();
-        let lists: Vec<Vec<&Buffer>> = (0..executable.devices())
+        let lists: Vec<Vec<&Buffer>> = (0..executable.local_devices)
             .map(|device| tensors.iter().map(|tensor| &tensor.parts()[device]).collect())
             .collect();
         let earlier = tensors.iter().filter_map(|tensor| tensor.step().cloned());
@@ -465,15 +483,6 @@ impl CallArgument<'_> {
 }
 
 impl Executable {
-    /// The number of devices that the program runs on.
-    fn devices(&self) -> usize {
-        self.described
-            .axes
-            .iter()
-            .map(|(_, devices)| usize::try_from(*devices).unwrap_or(usize::MAX))
-            .product()
-    }
-
     /// The tensors that are updated, each with the position of the result that replaces it.
     fn updated<'a>(&self, arguments: Vec<CallArgument<'a>>) -> BTreeMap<usize, &'a mut DeviceTensor> {
         let arguments = arguments.into_iter().zip(&self.described.arguments);

@@ -1,5 +1,7 @@
 //! The distribution of a tensor's elements over devices.
 
+use std::rc::Rc;
+
 use mind_core::stablehlo::{Described, ShardedType};
 use mind_core::ty::DType;
 
@@ -10,7 +12,16 @@ pub struct Layout {
     pub extents: Vec<usize>,
     /// For each dimension, its number of parts, and the distance in devices between consecutive parts.
     splits: Vec<Split>,
-    devices: usize,
+    local: Rc<[LocalDevice]>,
+}
+
+/// A device of the mesh that belongs to this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LocalDevice {
+    /// The position in the mesh.
+    pub position: usize,
+    /// The position among the devices of this process.
+    pub device: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +39,7 @@ pub struct Run {
 }
 
 impl Layout {
-    pub fn new(placed: &ShardedType, program: &Described) -> Self {
+    pub fn new(placed: &ShardedType, program: &Described, local: &Rc<[LocalDevice]>) -> Self {
         let size = |extent: i64| usize::try_from(extent).expect("the text counts its elements in 63 bits");
         let split = |axis: &Option<_>| {
             let found = axis.as_ref().and_then(|axis| program.axes.iter().position(|(name, _)| name == axis));
@@ -41,12 +52,18 @@ impl Layout {
             dtype: placed.dtype,
             extents: placed.extents.iter().map(|extent| size(*extent)).collect(),
             splits: placed.split.iter().map(split).collect(),
-            devices: program.axes.iter().map(|(_, count)| size(*count)).product(),
+            local: local.clone(),
         }
     }
 
-    pub const fn devices(&self) -> usize {
-        self.devices
+    /// The devices of this process that have a part, in the order of the mesh.
+    pub fn local(&self) -> &[LocalDevice] {
+        &self.local
+    }
+
+    /// The number of different parts.
+    pub fn part_count(&self) -> usize {
+        self.splits.iter().map(|split| split.parts).product()
     }
 
     /// Whether each device has the whole tensor.
@@ -134,7 +151,12 @@ mod tests {
         let split = split.iter().map(|axis| axis.map(Into::into)).collect();
         let placed = ShardedType { dtype: DType::F32, extents: extents.to_vec(), split };
         let axes = axes.iter().map(|(name, count)| ((*name).into(), *count)).collect();
-        Layout::new(&placed, &Described { text: String::new(), axes, arguments: vec![], results: vec![] })
+        let local: Rc<[LocalDevice]> = [LocalDevice { position: 0, device: 0 }].into();
+        Layout::new(
+            &placed,
+            &Described { text: String::new(), axes, arguments: vec![], results: vec![] },
+            &local,
+        )
     }
 
     /// The positions in the whole tensor of the elements of a device's part.

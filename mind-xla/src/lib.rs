@@ -27,6 +27,7 @@
 //! - **Splitting**: the program sets how its arguments are split over the devices. A result that updates an argument is
 //!   split like this argument. Every device has a full copy of each other result. Each part of a tensor is copied to
 //!   its device, and reading a tensor joins the parts.
+//! - **Several processes**: [`Processes`] meet over TCP, and their devices form one mesh, if the plugin can.
 //! - **Trust**: a plugin is code that runs in this process. Loading it reports a file that is not a library, a library
 //!   that is not a plugin, another version, and a missing function. Nothing else is checked.
 //! - **Versions**: the crate needs major version 0 of the interface. Newer minor versions add fields after the
@@ -46,6 +47,7 @@ mod loader;
 mod options;
 mod parameters;
 mod plugin;
+mod processes;
 mod program;
 mod tensor;
 mod trace;
@@ -58,6 +60,7 @@ pub use executable::{Call, Executable};
 pub use loader::{Batch, Loader};
 pub use parameters::OnDevices;
 pub use plugin::Plugin;
+pub use processes::Processes;
 pub use program::Program;
 pub use tensor::{DeviceTensor, Values};
 pub use trace::Trace;

@@ -10,7 +10,7 @@ use mind_rt::Parameters;
 use crate::error::{Error, Failure};
 use crate::executable::Executable;
 use crate::ffi::{self, Transfer, bytes_of};
-use crate::layout::Layout;
+use crate::layout::{Layout, LocalDevice};
 use crate::parameters::OnDevices;
 use crate::tensor::DeviceTensor;
 
@@ -179,14 +179,14 @@ impl Loading {
         let (name, layout) = executable.argument(position);
         let (client, element, extents) = (executable.client(), layout.element(), layout.part_extents());
         let size = layout.bytes();
-        let transfers = (0..layout.devices()).map(|device| {
+        let transfers = layout.local().iter().map(|LocalDevice { position: of_mesh, device }| {
             if layout.is_whole() {
                 return client
-                    .transfer(device, element, &extents, value, |value| bytes_of_part(value, part, size));
+                    .transfer(*device, element, &extents, value, |value| bytes_of_part(value, part, size));
             }
             let mut bytes = Vec::new();
-            layout.gather(device, bytes_of_part(&**value, part, size), &mut bytes);
-            client.transfer(device, element, &extents, &Rc::new(bytes), |bytes| bytes)
+            layout.gather(*of_mesh, bytes_of_part(&**value, part, size), &mut bytes);
+            client.transfer(*device, element, &extents, &Rc::new(bytes), |bytes| bytes)
         });
         let transfers = transfers.collect::<Result<_, _>>().map_err(copying(name))?;
         Ok(Self { client: client.clone(), name: name.to_owned(), layout: layout.clone(), transfers })

@@ -7,6 +7,7 @@ use crate::client::Client;
 use crate::device::ClientOption;
 use crate::error::{Error, Failure, VARIABLE};
 use crate::ffi::{self, Table};
+use crate::processes::Processes;
 use crate::trace::Trace;
 
 /// A PJRT plugin: a library that runs programs on one kind of devices.
@@ -47,7 +48,27 @@ impl Plugin {
     /// # Errors
     /// If the plugin reports an error.
     pub fn client(&self, options: &[(&str, ClientOption)]) -> Result<Client, Error> {
-        Client::new(&self.0, options)
+        Client::new(&self.0, options, None)
+    }
+
+    /// Creates a client whose mesh has the devices of all [processes](Processes). All processes create their clients in
+    /// the same order. The options are those of [`client`](Self::client), and this method adds `node_id` and
+    /// `num_nodes`.
+    ///
+    /// The plugin for CUDA takes part in this. The plugin for CPUs does not, which is an error.
+    ///
+    /// # Errors
+    /// If the plugin reports an error, or does not join the devices of the processes.
+    pub fn client_among(
+        &self,
+        processes: &Processes,
+        options: &[(&str, ClientOption)],
+    ) -> Result<Client, Error> {
+        let number = |number: usize| ClientOption::Int(i64::try_from(number).unwrap_or(i64::MAX));
+        let mut options = options.to_vec();
+        options.push(("node_id", number(processes.process())));
+        options.push(("num_nodes", number(processes.count())));
+        Client::new(&self.0, &options, Some(processes.store()))
     }
 
     /// Whether the plugin has a profiler, which [`trace`](Self::trace) needs. The plugin for CPUs has none.

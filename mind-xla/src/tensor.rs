@@ -1,5 +1,6 @@
 //! Tensors on devices.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
 
@@ -9,7 +10,7 @@ use mind_shape::{element_types, match_dtype, match_elements};
 
 use crate::error::{Error, Failure};
 use crate::ffi::{self, Buffer, Step, StepFailure, bytes_of, bytes_of_mut};
-use crate::layout::Layout;
+use crate::layout::{Layout, LocalDevice};
 
 /// A tensor on the devices of a client, whole or split.
 ///
@@ -76,15 +77,15 @@ impl DeviceTensor {
         assert_eq!(bytes.len(), layout.bytes(), "the caller compares the types");
         let extents = layout.part_extents();
         let mut part = Vec::new();
-        let parts = (0..layout.devices()).map(|device| {
+        let parts = layout.local().iter().map(|LocalDevice { position, device }| {
             let bytes = if layout.is_whole() {
                 bytes
             } else {
                 part.clear();
-                layout.gather(device, bytes, &mut part);
+                layout.gather(*position, bytes, &mut part);
                 &part
             };
-            client.buffer(device, layout.element(), &extents, bytes)
+            client.buffer(*device, layout.element(), &extents, bytes)
         });
         let parts = parts.collect::<Result<_, _>>();
         let parts = parts.map_err(Failure::during(format!("copy `{name}` to the devices")))?;
@@ -118,7 +119,7 @@ impl DeviceTensor {
     #[must_use]
     pub fn is_there(&self) -> bool {
         let failed = self.step.as_ref().is_some_and(|step| step.has_failed());
-        self.parts.len() == self.layout.devices() && !failed
+        self.parts.len() == self.layout.local().len() && !failed
     }
 
     /// Waits until the elements are there. Returns at once if the tensor is not a result of a program in flight.
@@ -200,21 +201,26 @@ impl DeviceTensor {
         if self.layout.is_whole() {
             return self.parts[0].read(rank, bytes).map_err(fault());
         }
+        // Each different part, with the position in the mesh of a device that has it.
+        let mut parts = BTreeMap::new();
+        for (LocalDevice { position, .. }, buffer) in self.layout.local().iter().zip(&self.parts) {
+            parts.entry(self.layout.part(*position)).or_insert((*position, buffer));
+        }
+        let (found, needed) = (parts.len(), self.layout.part_count());
+        if found < needed {
+            let shown = shown(self.dtype(), self.dims());
+            let found = format!("{shown}, of which this process has {found} of {needed} parts,");
+            return Err(Error::Read { found, needed: "a whole tensor".into() });
+        }
         let mut part = vec![0; self.layout.part_bytes()];
-        let mut seen = Vec::new();
-        for (device, buffer) in self.parts.iter().enumerate() {
-            let position = self.layout.part(device);
-            if seen.contains(&position) {
-                continue;
-            }
+        for (position, buffer) in parts.into_values() {
             buffer.read(rank, &mut part).map_err(fault())?;
             let mut rest = &*part;
-            for run in self.layout.runs(device) {
+            for run in self.layout.runs(position) {
                 let (first, others) = rest.split_at(run.len);
                 bytes[run.start..run.start + run.len].copy_from_slice(first);
                 rest = others;
             }
-            seen.push(position);
         }
         Ok(())
     }
@@ -223,7 +229,7 @@ impl DeviceTensor {
 impl fmt::Debug for DeviceTensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = shown(self.dtype(), self.dims());
-        write!(f, "DeviceTensor({shown} on {} devices)", self.layout.devices())
+        write!(f, "DeviceTensor({shown} on {} devices)", self.layout.local().len())
     }
 }
 

@@ -113,6 +113,24 @@ pub struct CompileOptions {
     pub xla_options: Vec<String>,
 }
 
+/// Options for a mesh over processes, each of which runs the command.
+#[derive(Clone, Debug, Default, Args)]
+pub struct ProcessOptions {
+    /// For XLA, the number of processes whose devices form the mesh; each runs this command
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(requires = "process", requires = "address")]
+    pub processes: Option<u16>,
+    /// With --processes, the number of this process, from 0
+    #[arg(long, value_name = "NUMBER", requires = "processes")]
+    pub process: Option<u16>,
+    /// With --processes, the address at which process 0 listens for the others, such as 10.0.0.1:8476
+    #[arg(long, value_name = "HOST:PORT", requires = "processes")]
+    pub address: Option<String>,
+    /// With --processes, the time in which all of them must have started
+    #[arg(long, value_name = "SECONDS", default_value = "60")]
+    pub wait: u32,
+}
+
 /// Options for the PJRT plugin that runs programs on XLA.
 #[derive(Clone, Debug, Default, Args)]
 pub struct PluginOptions {

@@ -84,6 +84,7 @@ fn check_use(arguments: &RunArguments) -> Outcome {
         Engine::Interpreter if !lowering.mesh.is_empty() => "--mesh",
         Engine::Interpreter if compile.cache.is_some() => "--cache",
         Engine::Interpreter if !compile.xla_options.is_empty() => "--xla-option",
+        Engine::Interpreter if arguments.processes.processes.is_some() => "--processes",
         Engine::Interpreter if arguments.trace.is_some() => "--trace",
         Engine::Interpreter if lowering.precision.is_some() => "--precision",
         Engine::Interpreter if lowering.compute.is_some() => "--compute",

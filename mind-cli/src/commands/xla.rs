@@ -4,6 +4,7 @@ use std::{
     env, fs,
     io::{self, Write as _},
     path::{self, PathBuf},
+    time::Duration,
 };
 
 use mind_core::{
@@ -15,12 +16,12 @@ use mind_core::{
 };
 use mind_shape::{element_types, match_elements};
 use mind_xla::{
-    Cache, Cached, Client, ClientOption, Device, Error, Plugin, Program, Trace, VARIABLE, Values,
+    Cache, Cached, Client, ClientOption, Device, Error, Plugin, Processes, Program, Trace, VARIABLE, Values,
 };
 
 use super::stablehlo;
 use crate::{
-    args::{PluginOptions, RunArguments, XlaArguments, XlaCommand, XlaDevicesArguments},
+    args::{PluginOptions, ProcessOptions, RunArguments, XlaArguments, XlaCommand, XlaDevicesArguments},
     input::Context,
     numbers::grouped,
     output,
@@ -43,7 +44,7 @@ pub fn results(
     extents: &Bindings,
     arguments: &RunArguments,
 ) -> Outcome<Vec<Array>> {
-    let RunArguments { plugin, lowering, compile, trace, .. } = arguments;
+    let RunArguments { plugin, lowering, compile, processes, trace, .. } = arguments;
     let path = path(plugin).map_err(|error| failure(error, Some(context)))?;
     let extents = extents.iter().filter_map(|(symbol, dim)| Some((symbol.clone(), dim.as_literal()?)));
     let options = stablehlo::options(context, extents.collect(), lowering)?;
@@ -65,7 +66,7 @@ pub fn results(
         return Err(no_profiler(context));
     }
     let run = || {
-        let client = client(&loaded, plugin)?;
+        let client = client(&loaded, plugin, meet(processes)?.as_ref())?;
         let client = match cache {
             Some(cache) => client.cache(cache),
             None => client,
@@ -125,9 +126,22 @@ fn path(options: &PluginOptions) -> Result<PathBuf, Error> {
     Ok(if named.is_file() { path::absolute(&named).unwrap_or(named) } else { named })
 }
 
-fn client(plugin: &Plugin, options: &PluginOptions) -> Result<Client, Error> {
+fn client(plugin: &Plugin, options: &PluginOptions, processes: Option<&Processes>) -> Result<Client, Error> {
     let count = options.devices.map(|count| ("cpu_device_count", ClientOption::Int(count.into())));
-    plugin.client(count.as_slice())
+    match processes {
+        None => plugin.client(count.as_slice()),
+        Some(processes) => plugin.client_among(processes, count.as_slice()),
+    }
+}
+
+/// Meets the other processes, if the options have several.
+fn meet(options: &ProcessOptions) -> Result<Option<Processes>, Error> {
+    let (Some(count), Some(process), Some(address)) = (options.processes, options.process, &options.address)
+    else {
+        return Ok(None);
+    };
+    let limit = Duration::from_secs(options.wait.into());
+    Processes::meet(address, process.into(), count.into(), limit).map(Some)
 }
 
 /// The failure for an error in a plugin, a program or a run.
@@ -154,7 +168,9 @@ fn failure(error: Error, context: Option<&Context>) -> Failure {
         Error::Devices { needed, .. } => {
             unavailable(&format!("--devices {needed} asks a CPU plugin for that many devices"))
         }
-        Error::Cache { .. } => return Failure::usage(printable(&error.to_string())),
+        Error::Cache { .. } | Error::Processes { .. } => {
+            return Failure::usage(printable(&error.to_string()));
+        }
         _ => at(Mistake::new(Code::E6010, printable(&error.to_string()))),
     })
 }
@@ -163,7 +179,7 @@ fn failure(error: Error, context: Option<&Context>) -> Failure {
 fn devices(arguments: &XlaDevicesArguments, style: &Style) -> Outcome {
     let query = || {
         let plugin = Plugin::load(path(&arguments.plugin)?)?;
-        let client = client(&plugin, &arguments.plugin)?;
+        let client = client(&plugin, &arguments.plugin, None)?;
         Ok((plugin.version(), client.platform()?, client.platform_version()?, client.devices()?))
     };
     let (interface, platform, version, devices) = query().map_err(|error| failure(error, None))?;

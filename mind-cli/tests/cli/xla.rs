@@ -2,7 +2,9 @@
 
 use std::{
     env, fs,
+    net::{SocketAddr, TcpListener},
     path::{self, PathBuf},
+    thread,
 };
 
 use crate::{
@@ -86,6 +88,9 @@ fn what_is_for_xla_is_refused_elsewhere() {
         ("--precision tf32", "--precision works only with --on xla"),
         ("--compute bf16", "--compute works only with --on xla"),
         ("--trace t.pb", "--trace works only with --on xla"),
+        ("--processes 2 --process 0 --address h:1", "--processes works only with --on xla"),
+        ("--on xla --processes 2", "--process <NUMBER>"),
+        ("--on xla --process 1", "--processes <COUNT>"),
         ("--cache kept", "--cache works only with --on xla"),
         ("--xla-option xla_gpu_autotune_level=0", "--xla-option works only with --on xla"),
         ("--on xla --check nan", "--check works only with the interpreter"),
@@ -170,6 +175,58 @@ fn a_trace_that_fails_is_one_error_and_nothing_is_written() {
     assert!(found.starts_with(expected), "{found}");
     let found = said("traces", "file/t.pb").misuse();
     assert!(found.contains("cannot write file/t.pb: "), "{found}");
+}
+
+/// An address of this machine at which nothing listens.
+fn free_address() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("there is a port");
+    listener.local_addr().expect("it is bound")
+}
+
+#[test]
+fn two_processes_run_a_program_over_their_devices() {
+    let plugin = variant("good");
+    let folder = Folder::new().with("f.mind", COPY);
+    let address = free_address();
+    let run = |process: usize| {
+        let run = format!(
+            "run f.mind -i x=[1,2,3] --on xla --mesh d=2 --processes 2 --process {process} --address {address}"
+        );
+        answer(folder.command(&run).env(VARIABLE, &plugin.path)).fine()
+    };
+    let said = thread::scope(|scope| {
+        let run = &run;
+        [0, 1].map(|process| scope.spawn(move || run(process))).map(|run| run.join())
+    });
+    for said in said {
+        // The fake plugin gives the argument as the result.
+        assert!(said.expect("it does not panic").contains("[1, 2, 3]"));
+    }
+    // The mesh needs the devices of both.
+    let said =
+        answer(folder.command("run f.mind -i x=[1,2,3] --on xla --mesh d=2").env(VARIABLE, &plugin.path));
+    assert!(said.mistakes().contains("the program is for 2 devices, and the client has 1"));
+}
+
+#[test]
+fn processes_that_do_not_come_are_one_error() {
+    let plugin = variant("good");
+    let folder = Folder::new().with("f.mind", COPY);
+    let address = free_address();
+    let run = |process: usize, more: &str| {
+        let run = format!(
+            "run f.mind -i x=[1,2,3] --on xla --processes 3 --process {process} --address {address} --wait 1 {more}"
+        );
+        answer(folder.command(&run).env(VARIABLE, &plugin.path)).misuse()
+    };
+    let said = run(0, "");
+    let expected =
+        format!("the processes do not meet at {address}: of 3 processes, process 1, process 2 did not come");
+    assert!(said.contains(&expected), "{said}");
+    let said = run(1, "");
+    assert!(said.contains("process 0 is absent: "), "{said}");
+    let said = run(3, "");
+    assert!(said.contains("process 3 is not one of 3, which count from 0"), "{said}");
 }
 
 /// The plugin that the variable names, with its logging disabled. If the variable is not set, tests that need it are

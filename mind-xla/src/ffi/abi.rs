@@ -39,11 +39,14 @@ pub enum FunctionIndex {
     ClientCreate = 10,
     ClientDestroy = 11,
     ClientPlatformName = 12,
+    ClientProcessIndex = 13,
     ClientPlatformVersion = 14,
+    ClientDevices = 15,
     ClientAddressableDevices = 16,
     ClientCompile = 20,
     ClientBufferFromHostBuffer = 22,
     DeviceDescriptionId = 23,
+    DeviceDescriptionProcessIndex = 24,
     DeviceDescriptionKind = 26,
     DeviceDescriptionToString = 28,
     DeviceGetDescription = 29,
@@ -69,7 +72,8 @@ pub enum FunctionIndex {
 pub const PLACES: usize = 97;
 
 impl FunctionIndex {
-    /// The functions that every plugin needs. The others are for programs in files, and for their memory.
+    /// The functions that every plugin needs. The others are for programs in files, for their memory, and for several
+    /// processes.
     pub const NEEDED: [Self; 31] = [
         Self::ErrorDestroy,
         Self::ErrorMessage,
@@ -273,10 +277,66 @@ pub struct ClientCreate {
     pub start: Start,
     pub options: *const NamedValue,
     pub option_count: usize,
-    /// Callbacks for communication between processes.
-    pub key_value: [Opaque; 4],
+    /// Callbacks for communication between processes, each with its user argument.
+    pub get: Option<KeyValueGet>,
+    pub get_user: Opaque,
+    pub put: Option<KeyValuePut>,
+    pub put_user: Opaque,
     pub client: Opaque,
-    pub key_value_try: [Opaque; 2],
+    pub try_get: Option<KeyValueTryGet>,
+    pub try_get_user: Opaque,
+}
+
+/// A function of the plugin that makes an error of a code and a message, which it copies.
+pub type MakeError = unsafe extern "C" fn(code: c_int, message: *const c_char, len: usize) -> Opaque;
+
+/// A function that deletes a value.
+pub type DeleteValue = unsafe extern "C" fn(value: *mut c_char);
+
+/// The callbacks return an error that [`MakeError`] made, or null.
+pub type KeyValueGet = unsafe extern "C" fn(*mut KeyValueGetArguments) -> Opaque;
+pub type KeyValueTryGet = unsafe extern "C" fn(*mut KeyValueTryGetArguments) -> Opaque;
+pub type KeyValuePut = unsafe extern "C" fn(*mut KeyValuePutArguments) -> Opaque;
+
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct KeyValueGetArguments {
+    pub start: Start,
+    pub key: Text,
+    pub timeout_ms: c_int,
+    pub padding: c_int,
+    pub make_error: *const MakeError,
+    pub user: Opaque,
+    pub value: OwnedValue,
+}
+
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct KeyValueTryGetArguments {
+    pub start: Start,
+    pub key: Text,
+    pub make_error: *const MakeError,
+    pub user: Opaque,
+    pub value: OwnedValue,
+}
+
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct KeyValuePutArguments {
+    pub start: Start,
+    pub key: Text,
+    pub value: Text,
+    pub make_error: *const MakeError,
+    pub user: Opaque,
+}
+
+/// A value that a callback returns. The plugin deletes it by the function.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct OwnedValue {
+    pub bytes: *mut c_char,
+    pub len: usize,
+    pub delete: Option<DeleteValue>,
 }
 
 #[derive(Clone, Copy)]
@@ -459,6 +519,9 @@ mod tests {
         assert_eq!(size_of::<OnReady>(), 40);
         assert_eq!(size_of::<NamedValue>(), 56);
         assert_eq!(size_of::<ClientCreate>(), 88);
+        assert_eq!(size_of::<KeyValueGetArguments>(), 80);
+        assert_eq!(size_of::<KeyValueTryGetArguments>(), 72);
+        assert_eq!(size_of::<KeyValuePutArguments>(), 64);
         assert_eq!(size_of::<Program>(), 48);
         assert_eq!(size_of::<ClientCompile>(), 56);
         assert_eq!(size_of::<Serialize>(), 56);

@@ -1,6 +1,7 @@
 //! Clients of a plugin.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::ffi::c_int;
 use std::mem::size_of;
 use std::ptr;
@@ -10,42 +11,130 @@ use std::sync::Arc;
 use super::abi::{self, FunctionIndex, Opaque, Start, Text};
 use super::buffer::Buffer;
 use super::executable::Executable;
+use super::key_value;
 use super::step::{Queue, Step, StepFailure};
 use super::table::{Padded, Table, borrowed, int, start};
 use super::transfer::Transfer;
 use crate::device::{ClientOption, Memory, MemoryStats};
-use crate::error::Failure;
+use crate::error::{Failure, UNIMPLEMENTED};
+use crate::processes::Store;
 
 /// A client of a plugin.
 pub struct Client {
     pub(super) table: Arc<Table>,
     client: Opaque,
+    /// The devices of this process.
     devices: Vec<Opaque>,
+    /// The devices of all processes, in the order in which programs are split over them.
+    mesh: Vec<MeshDevice>,
     pub(super) queue: RefCell<Queue>,
+    /// The store that the plugin's callbacks reach. It lives until the client is destroyed.
+    store: Option<Box<Store>>,
+}
+
+/// A device of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MeshDevice {
+    /// The number of the device, which differs from those of all other processes.
+    pub id: i32,
+    /// The position among the devices of this process. `None` for a device of another process.
+    pub local: Option<usize>,
 }
 
 /// The number of runs in flight unless another is set.
 const STEPS_IN_FLIGHT: usize = 2;
 
 impl Client {
-    pub fn new(table: &Arc<Table>, options: &[(&str, ClientOption)]) -> Result<Self, Failure> {
+    /// Makes a client of this process, or with a store, one of several processes.
+    pub fn new(
+        table: &Arc<Table>,
+        options: &[(&str, ClientOption)],
+        store: Option<Store>,
+    ) -> Result<Self, Failure> {
         let values: Vec<_> = options.iter().map(|(name, value)| named_value(name, value)).collect();
+        let store = store.map(Box::new);
+        let user = store.as_deref().map_or(ptr::null_mut(), |store| ptr::from_ref(store).cast_mut().cast());
         let arguments = abi::ClientCreate {
             start: start::<abi::ClientCreate>(),
             options: values.as_ptr(),
             option_count: values.len(),
-            key_value: [ptr::null_mut(); 4],
+            get: store.as_ref().map(|_| key_value::get as abi::KeyValueGet),
+            get_user: user,
+            put: store.as_ref().map(|_| key_value::put as abi::KeyValuePut),
+            put_user: user,
             client: ptr::null_mut(),
-            key_value_try: [ptr::null_mut(); 2],
+            try_get: store.as_ref().map(|_| key_value::try_get as abi::KeyValueTryGet),
+            try_get_user: user,
         };
-        // SAFETY: the function takes these arguments. The names and values of options live until it returns.
+        // SAFETY: the function takes these arguments. The names and values of options live until it returns. The store
+        // lives until the client is destroyed, and threads may share it.
         let client = unsafe { table.call(FunctionIndex::ClientCreate, arguments) }?.client;
         let queue = RefCell::new(Queue::new(STEPS_IN_FLIGHT));
-        let mut client = Self { table: table.clone(), client, devices: Vec::new(), queue };
+        let (devices, mesh) = (Vec::new(), Vec::new());
+        let mut client = Self { table: table.clone(), client, devices, mesh, queue, store };
         // SAFETY: the function lists the devices of a client, and `client.client` is a client.
         client.devices =
             unsafe { client.table.parts(FunctionIndex::ClientAddressableDevices, client.client) }?;
+        client.mesh = match &client.store {
+            None => client.own_mesh()?,
+            Some(store) => client.mesh_of_processes(store)?,
+        };
         Ok(client)
+    }
+
+    /// The devices of this process.
+    fn own_mesh(&self) -> Result<Vec<MeshDevice>, Failure> {
+        (0..self.devices.len())
+            .map(|device| Ok(MeshDevice { id: self.device(device)?.0, local: Some(device) }))
+            .collect()
+    }
+
+    /// The devices of all processes, by their numbers. Fails unless the plugin has as many processes as the store, with
+    /// the same numbers.
+    fn mesh_of_processes(&self, store: &Store) -> Result<Vec<MeshDevice>, Failure> {
+        let table = &self.table;
+        for place in [
+            FunctionIndex::ClientProcessIndex,
+            FunctionIndex::ClientDevices,
+            FunctionIndex::DeviceDescriptionProcessIndex,
+        ] {
+            table.has(place)?;
+        }
+        let own = self.own_mesh()?;
+        let (mut mesh, mut processes) = (Vec::new(), BTreeSet::new());
+        // SAFETY: the client is alive, and it owns the devices and their descriptions. The functions take these objects.
+        let process = unsafe {
+            for device in table.parts(FunctionIndex::ClientDevices, self.client)? {
+                let description = table.make(FunctionIndex::DeviceGetDescription, device)?;
+                let id = int(table.number(FunctionIndex::DeviceDescriptionId, description)?);
+                let local = own.iter().find(|device| device.id == id).and_then(|device| device.local);
+                mesh.push(MeshDevice { id, local });
+                let process = table.number(FunctionIndex::DeviceDescriptionProcessIndex, description)?;
+                processes.insert(int(process));
+            }
+            int(table.number(FunctionIndex::ClientProcessIndex, self.client)?)
+        };
+        mesh.sort_by_key(|device| device.id);
+        let (found, needed) = (processes.len(), store.count());
+        if found != needed || usize::try_from(process) != Ok(store.process()) {
+            let text = format!(
+                "it has the devices of {found} processes, needed {needed}, and takes this process for number \
+                 {process}, needed {}",
+                store.process()
+            );
+            return Err(Failure { code: UNIMPLEMENTED, text });
+        }
+        Ok(mesh)
+    }
+
+    /// The number of this process among those of the mesh, if there are several.
+    pub fn process(&self) -> Option<usize> {
+        self.store.as_ref().map(|store| store.process())
+    }
+
+    /// The devices of all processes, in the order in which programs are split over them.
+    pub fn mesh(&self) -> &[MeshDevice] {
+        &self.mesh
     }
 
     pub fn platform(&self) -> Result<[String; 2], Failure> {

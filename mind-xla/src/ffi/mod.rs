@@ -15,6 +15,7 @@ mod buffer;
 mod bytes;
 mod client;
 mod executable;
+mod key_value;
 mod step;
 mod table;
 mod trace;
@@ -22,7 +23,7 @@ mod transfer;
 
 pub use buffer::Buffer;
 pub use bytes::{Plain, bytes_of, bytes_of_mut};
-pub use client::Client;
+pub use client::{Client, MeshDevice};
 pub use executable::Executable;
 pub use step::{Step, StepFailure};
 pub use table::Table;

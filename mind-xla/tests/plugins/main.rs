@@ -11,6 +11,7 @@ mod fake;
 #[path = "fake/compiled.rs"]
 mod fake_plugin;
 mod loader;
+mod processes;
 mod real;
 mod special;
 mod steps;

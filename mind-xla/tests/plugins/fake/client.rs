@@ -7,15 +7,18 @@ use std::sync::atomic::Ordering::SeqCst;
 
 use crate::abi::{self, Opaque};
 use crate::objects::{
-    BUFFERS, CLIENTS, Client, ERRORS, EVENTS, EXECUTABLES, LOG, MISUSES, MOST, RUNNING, arguments, destroyed, error, made,
+    BUFFERS, CLIENTS, Client, Device, ERRORS, EVENTS, EXECUTABLES, LOG, MISUSES, MOST, RUNNING, arguments, destroyed, error, made,
     misused_if, text,
 };
+use crate::processes::{Processes, Refusal};
 use crate::schedule::{self, Completion};
+use crate::variant;
 
 pub unsafe extern "C" fn client_create(given: Opaque) -> Opaque {
     let arguments = arguments!(given as abi::ClientCreate);
     let (mut fail, mut schedule, mut copies) = (String::new(), String::new(), String::new());
     let (mut version, mut count) = (None, 1);
+    let (mut process, mut process_count, mut limit, mut script) = (0, 1, 20_000, String::new());
     for option in unsafe { std::slice::from_raw_parts(arguments.options, arguments.option_count) } {
         let name = unsafe { std::slice::from_raw_parts(option.name.bytes.cast::<u8>(), option.name.len) };
         let text = || {
@@ -28,16 +31,39 @@ pub unsafe extern "C" fn client_create(given: Opaque) -> Opaque {
             (b"schedule", abi::STRING) => schedule = text(),
             (b"copies", abi::STRING) => copies = text(),
             (b"version", abi::STRING) => version = Some(text()),
+            (b"node_id", abi::INT64) => process = i64::from_ne_bytes(option.value),
+            (b"num_nodes", abi::INT64) => process_count = i64::from_ne_bytes(option.value),
+            (b"limit", abi::INT64) => limit = i64::from_ne_bytes(option.value),
+            (b"keys", abi::STRING) => script = text(),
             (b"cpu_device_count", abi::INT64) => count = i64::from_ne_bytes(option.value),
             _ => return error(3, "no such option"),
         }
     }
-    let devices = (0..count).map(|id| Box::into_raw(Box::new(id as c_int)).cast()).collect();
+    let processes = match variant() {
+        b"alone" => None,
+        _ => Processes::new(arguments, process, process_count, limit),
+    };
+    let said = processes.as_ref().filter(|_| !script.is_empty()).map(|processes| processes.run(&script));
+    let counts = processes.as_ref().map(|processes| processes.exchange("devices", &count.to_string()));
+    let counts = match counts.transpose() {
+        Ok(counts) => counts.unwrap_or_else(|| vec![count.to_string()]),
+        Err(Refusal(code, text)) => return error(code, &text),
+    };
+    let own = if processes.is_some() { process as usize } else { 0 };
+    let (mut all, mut local): (Vec<Opaque>, Vec<Opaque>) = (Vec::new(), Vec::new());
+    for (process, count) in counts.iter().enumerate() {
+        for _ in 0..count.parse::<usize>().expect("it was put as a number") {
+            let device = Device { id: all.len() as c_int, process: process as c_int };
+            all.push(Box::into_raw(Box::new(device)).cast());
+            local.extend(all.last().filter(|_| process == own));
+        }
+    }
+    let devices = [local, all];
     let [schedule, copies] = [schedule, copies].map(|text| schedule::entries(&text));
     let last = Completion::done(None);
-    let counts = [0; 2];
+    let (counts, running, said) = ([0; 2], Arc::default(), said.unwrap_or_default());
     let client =
-        Client { fail, version, puts: 0, devices, schedule, copies, counts, last, running: Arc::default() };
+        Client { fail, version, puts: 0, devices, processes, said, schedule, copies, counts, last, running };
     arguments.client = made(client, &CLIENTS);
     null_mut()
 }
@@ -45,8 +71,8 @@ pub unsafe extern "C" fn client_create(given: Opaque) -> Opaque {
 pub unsafe extern "C" fn client_destroy(given: Opaque) -> Opaque {
     let client = unsafe { (*given.cast::<abi::Object>()).object };
     misused_if(unsafe { (*client.cast::<Client>()).running.load(SeqCst) } > 0);
-    for device in unsafe { &(*client.cast::<Client>()).devices } {
-        drop(unsafe { Box::from_raw(device.cast::<c_int>()) });
+    for device in unsafe { &(*client.cast::<Client>()).devices[1] } {
+        drop(unsafe { Box::from_raw(device.cast::<Device>()) });
     }
     unsafe { destroyed::<Client>(client, &CLIENTS) }
 }
@@ -58,7 +84,12 @@ pub unsafe extern "C" fn platform_name(given: Opaque) -> Opaque {
 
 pub unsafe extern "C" fn platform_version(given: Opaque) -> Opaque {
     let arguments = arguments!(given as abi::Named);
-    if let Some(version) = unsafe { &(*arguments.object.cast::<Client>()).version } {
+    let client = unsafe { &*arguments.object.cast::<Client>() };
+    if !client.said.is_empty() {
+        arguments.text = text(&client.said);
+        return null_mut();
+    }
+    if let Some(version) = &client.version {
         arguments.text = text(version);
         return null_mut();
     }
@@ -73,9 +104,32 @@ pub unsafe extern "C" fn platform_version(given: Opaque) -> Opaque {
 }
 
 pub unsafe extern "C" fn devices(given: Opaque) -> Opaque {
+    listed(given, 0)
+}
+
+pub unsafe extern "C" fn all_devices(given: Opaque) -> Opaque {
+    listed(given, 1)
+}
+
+fn listed(given: Opaque, which: usize) -> Opaque {
     let arguments = arguments!(given as abi::Parts);
-    let client = unsafe { &*arguments.object.cast::<Client>() };
-    arguments.parts = abi::List { items: client.devices.as_ptr(), len: client.devices.len() };
+    let devices = unsafe { &(*arguments.object.cast::<Client>()).devices[which] };
+    arguments.parts = abi::List { items: devices.as_ptr(), len: devices.len() };
+    null_mut()
+}
+
+pub unsafe extern "C" fn process_index(given: Opaque) -> Opaque {
+    let arguments = arguments!(given as abi::Numbered);
+    let processes = unsafe { &(*arguments.object.cast::<Client>()).processes };
+    let process = processes.as_ref().map_or(0, |processes| processes.process as c_int);
+    arguments.number[..4].copy_from_slice(&process.to_ne_bytes());
+    null_mut()
+}
+
+pub unsafe extern "C" fn device_process(given: Opaque) -> Opaque {
+    let arguments = arguments!(given as abi::Numbered);
+    let process = unsafe { (*arguments.object.cast::<Device>()).process };
+    arguments.number[..4].copy_from_slice(&process.to_ne_bytes());
     null_mut()
 }
 
@@ -87,7 +141,7 @@ pub unsafe extern "C" fn device_description(given: Opaque) -> Opaque {
 
 pub unsafe extern "C" fn device_id(given: Opaque) -> Opaque {
     let arguments = arguments!(given as abi::Numbered);
-    let id = unsafe { *arguments.object.cast::<c_int>() };
+    let id = unsafe { (*arguments.object.cast::<Device>()).id };
     arguments.number[..4].copy_from_slice(&id.to_ne_bytes());
     null_mut()
 }
@@ -99,7 +153,7 @@ pub unsafe extern "C" fn device_kind(given: Opaque) -> Opaque {
 
 pub unsafe extern "C" fn device_text(given: Opaque) -> Opaque {
     let arguments = arguments!(given as abi::Named);
-    let said = match unsafe { *arguments.object.cast::<c_int>() } {
+    let said = match unsafe { (*arguments.object.cast::<Device>()).id } {
         0 => format!("at most {} at a time", MOST.load(SeqCst)),
         _ => LOG.text(),
     };

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 use std::collections::VecDeque;
 
 use crate::abi::{self, Opaque, Start, Text};
+use crate::processes::Processes;
 use crate::schedule::{Completion, Data, Entry, Log};
 use crate::variant;
 
@@ -30,7 +31,11 @@ pub struct Client {
     pub fail: String,
     pub version: Option<String>,
     pub puts: i64,
-    pub devices: Vec<Opaque>,
+    /// The devices of this process, and those of all processes.
+    pub devices: [Vec<Opaque>; 2],
+    pub processes: Option<Processes>,
+    /// What the callbacks gave for the script.
+    pub said: String,
     pub schedule: VecDeque<Entry>,
     pub copies: VecDeque<Entry>,
     /// The numbers of executions, and of copies that go on after their calls.
@@ -38,6 +43,11 @@ pub struct Client {
     /// The end of the last execution.
     pub last: Arc<Completion>,
     pub running: Arc<AtomicI64>,
+}
+
+pub struct Device {
+    pub id: c_int,
+    pub process: c_int,
 }
 
 pub struct Executable {

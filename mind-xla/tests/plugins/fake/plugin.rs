@@ -11,6 +11,10 @@
 //!   of the log, and `full` for one that finds no memory.
 //!   Executions of a client run in order. The failure of one is not told of those that take its results.
 //! - The option `copies` has such an entry for each copy to a device that goes on after its call.
+//! - A client that is one of several processes exchanges its number of devices with the others by the callbacks, and
+//!   each of its executions exchanges a key. The option `limit` is the time limit for a key in milliseconds. The option
+//!   `keys` is a script of calls of the callbacks before that; the version of the platform then has their results. The
+//!   variant `alone` ignores the callbacks.
 //! - The option `version` of a client is the version of the platform.
 //! - The variant `traces` has a profiler, whose data is the log. That of the variant `busy` cannot be made.
 //! - [`VARIANT`] selects a variant of the plugin, most of which are faulty. The tests overwrite it in the compiled
@@ -22,6 +26,7 @@ mod abi;
 mod buffer;
 mod client;
 mod objects;
+mod processes;
 mod profiler;
 mod program;
 mod schedule;
@@ -66,7 +71,7 @@ pub extern "C" fn GetPjrtApi() -> *const Table {
     }
     TABLE.get_or_init(|| {
         let mut functions: [Option<Function>; PLACES] = [None; PLACES];
-        let all: [(FunctionIndex, Function); 34] = [
+        let all: [(FunctionIndex, Function); 37] = [
             (FunctionIndex::ErrorDestroy, error_destroy),
             (FunctionIndex::ErrorMessage, error_message),
             (FunctionIndex::ErrorGetCode, error_code),
@@ -79,6 +84,9 @@ pub extern "C" fn GetPjrtApi() -> *const Table {
             (FunctionIndex::ClientPlatformName, platform_name),
             (FunctionIndex::ClientPlatformVersion, platform_version),
             (FunctionIndex::ClientAddressableDevices, devices),
+            (FunctionIndex::ClientProcessIndex, process_index),
+            (FunctionIndex::ClientDevices, all_devices),
+            (FunctionIndex::DeviceDescriptionProcessIndex, device_process),
             (FunctionIndex::ClientCompile, compile),
             (FunctionIndex::ClientBufferFromHostBuffer, buffer_from_host),
             (FunctionIndex::DeviceDescriptionId, device_id),

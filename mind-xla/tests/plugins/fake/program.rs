@@ -11,7 +11,8 @@ use crate::objects::{
     BUFFERS, Buffer, Client, EXECUTABLES, Executable, LOG, MOST, RUNNING, arguments, destroyed, error, event, fails, made,
     misused_if, text,
 };
-use crate::schedule::{Completion, Data, Entry, Wait, Work};
+use crate::processes::Refusal;
+use crate::schedule::{Completion, Data, Entry, Meet, Wait, Work};
 
 pub unsafe extern "C" fn compile(given: Opaque) -> Opaque {
     let arguments = arguments!(given as abi::ClientCompile);
@@ -178,7 +179,15 @@ pub unsafe extern "C" fn execute(given: Opaque) -> Opaque {
     client.counts[0] += 1;
     let name = format!("run {}", client.counts[0]);
     let (log, arguments, end) = (&LOG, all_arguments, client.last.clone());
-    let work = Work { name, log, before, after, arguments, results, ends, end, uncount };
+    let meet = client.processes.clone().map(|processes| -> Meet {
+        let name = name.clone();
+        Box::new(move || {
+            let Refusal(_, text) = processes.exchange(&name, "").err()?;
+            Some(&*text.leak())
+        })
+    });
+    let is_ready = is_ready && meet.is_none();
+    let work = Work { name, log, before, after, arguments, results, meet, ends, end, uncount };
     if is_ready {
         work.run();
     } else {

@@ -106,6 +106,8 @@ impl Copy {
     }
 }
 
+pub type Meet = Box<dyn FnOnce() -> Option<&'static str> + Send>;
+
 /// Ends executions after their arguments and the executions before are there.
 pub struct Work {
     pub name: String,
@@ -115,6 +117,8 @@ pub struct Work {
     pub arguments: Vec<Arc<Data>>,
     /// The results: the data from which each is computed, and whether 1 is added.
     pub results: Vec<(Arc<Data>, Arc<Data>, bool)>,
+    /// Meets the executions of other processes, and returns a failure if they are absent.
+    pub meet: Option<Meet>,
     /// The ends of the devices with their failures, and the end of all.
     pub ends: Vec<(Arc<Completion>, Option<&'static str>)>,
     pub end: Arc<Completion>,
@@ -129,7 +133,7 @@ impl Work {
             argument.ready.wait();
         }
         self.log.write(format!("{} starts", self.name));
-        let failure = self.log.wait(&self.after);
+        let failure = self.log.wait(&self.after).or_else(|| self.meet.and_then(|meet| meet()));
         for (from, to, updates) in &self.results {
             let mut bytes = from.bytes.lock().expect("no thread panics").clone();
             if *updates {
