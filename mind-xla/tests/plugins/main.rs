@@ -6,10 +6,10 @@ mod engine;
 mod errors;
 #[path = "../../../tests/support/exact.rs"]
 mod exact;
-mod example;
 mod fake;
 #[path = "fake/compiled.rs"]
 mod fake_plugin;
+mod files;
 mod loader;
 mod processes;
 mod real;

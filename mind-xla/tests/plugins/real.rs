@@ -1,9 +1,10 @@
 //! Runs programs on a real plugin for CPUs, which `MIND_PJRT_PLUGIN` names. `ci/xla` installs one. Without a plugin,
 //! each test prints `NOT RUN`.
 
+use mind::files::safetensors;
 use mind::{Const, Parameters, Tensor, Xoshiro256, mind};
 use mind_xla::{
-    Cache, Cached, Client, ClientOption, Compute, OnDevices, Plugin, Precision, Program, VARIABLE,
+    Cache, Cached, Client, ClientOption, Compute, OnDevices, Plugin, Precision, Processes, Program, VARIABLE,
 };
 
 mind! {
@@ -399,6 +400,67 @@ fn parameters_split_by_columns_come_back_as_they_went() {
     on_devices.read_into(&mut back).expect("it is the same struct");
     assert_eq!(back.w1, net.w1);
     assert_eq!(back.w2, net.w2);
+}
+
+/// A training goes on from a file on another mesh, with the losses of one that was not interrupted.
+#[test]
+fn a_training_goes_on_from_a_file_on_another_mesh() {
+    let Some(client) = client(8) else { return };
+    let (x, y, mut net) = sample();
+    let expected: Vec<f32> = (0..50).map(|_| step(&x, &y, &mut net, 0.3)).collect();
+    let alone = program(step::MIC, step::UPDATES).extent("N", 16);
+    let columns =
+        |program: Program| program.axis("m", 4).split("net.w1", &["_", "m"]).split("net.b1", &["m"]);
+    let rows = |program: Program| program.axis("d", 2).split("net.w2", &["d", "_"]).split("x", &["d", "_"]);
+    let folder = tempfile::tempdir().expect("there is a temporary folder");
+    let path = folder.path().join("net.safetensors");
+    safetensors::save(&path, &sample().2).expect("it is written");
+    let mut losses = Vec::new();
+    for (steps, program) in [(20, columns(alone.clone())), (20, rows(columns(alone.clone()))), (10, alone)] {
+        let executable = client.compile(&program).expect("the program compiles");
+        safetensors::load(&path, &mut net).expect("it is read");
+        let mut on_devices = executable.load("net", &net).expect("the network fits");
+        for _ in 0..steps {
+            let call = executable.call().pass("x", &x).pass("y", &y).update("net", &mut on_devices);
+            let results = call.number("rate", 0.3_f32).run().expect("the step runs");
+            losses.push(results[0].number::<f32>().expect("it is a number"));
+        }
+        on_devices.read_into(&mut net).expect("it is the same network");
+        safetensors::save(&path, &net).expect("it is written");
+    }
+    for (loss, expected) in losses.iter().zip(&expected) {
+        assert!((loss - expected).abs() < 1e-5, "{losses:?}\n{expected:?}");
+    }
+    assert_eq!(losses.len(), expected.len());
+}
+
+/// The plugin for CPUs ignores the callbacks, and its client has the devices of one process.
+#[test]
+fn a_mesh_over_processes_is_refused_by_the_plugin_for_cpus() {
+    if client(1).is_none() {
+        return;
+    }
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("there is a port");
+    let address = listener.local_addr().expect("it is bound").to_string();
+    drop(listener);
+    let refused = |process| {
+        let plugin = Plugin::from_env().expect("the plugin loads");
+        let limit = std::time::Duration::from_secs(20);
+        let processes = Processes::meet(&address, process, 2, limit).expect("both come");
+        plugin.client_among(&processes, &[]).expect_err("it does not join devices").to_string()
+    };
+    let texts = std::thread::scope(|scope| {
+        let threads = [0, 1].map(|process| {
+            scope.spawn({
+                let refused = &refused;
+                move || refused(process)
+            })
+        });
+        threads.map(|thread| thread.join().expect("it does not panic"))
+    });
+    let expected =
+        "the plugin failed to make a client (UNIMPLEMENTED): it has the devices of 1 processes, needed 2";
+    assert!(texts.iter().all(|text| text.starts_with(expected)), "{texts:?}");
 }
 
 #[test]
