@@ -51,7 +51,7 @@ pub fn function(operations: usize) -> String {
 
 /// The `mind!` block of the digits example.
 pub fn digits() -> String {
-    let example = include_str!("../../examples/digits/main.rs");
+    let example = include_str!("../../examples/digits/network.rs");
     let start = example.find("mind! {").expect("the example has a block");
     let length = example[start..].find("\n}\n").expect("the block ends") + "\n}\n".len();
     // The block only has to compile, so nothing calls it.

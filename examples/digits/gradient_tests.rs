@@ -4,10 +4,11 @@ use std::path::Path;
 
 use mind::{Const, Tensor, mind};
 
-use crate::{Network, batch, digits};
+use crate::network::Network;
+use crate::{batch, digits};
 
 mind! {
-    use crate::{Network, loss};
+    use crate::network::{Network, loss};
 
     /// The gradient of the loss of one picture.
     fn of_one(x: f32[64], y: i64, net: Network) -> Network {

@@ -13,6 +13,7 @@ mod data;
 mod digits;
 #[cfg(test)]
 mod gradient_tests;
+mod network;
 mod pictures;
 #[path = "../support/program.rs"]
 mod program;
@@ -24,40 +25,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use mind::{Const, Tensor, mind};
+use mind::{Const, Tensor};
 
 use data::Random;
 use digits::{CLASSES, Digit, PIXELS};
+use network::{Network, loss, scores, step};
 use pictures::History;
 use program::{Outcome, shown};
 use report::{Answer, Confusion};
-
-mind! {
-    /// Two layers of weights and biases.
-    struct Network {
-        w1: f32[64, 256],
-        b1: f32[256],
-        w2: f32[256, 10],
-        b2: f32[10],
-    }
-
-    /// The score of each digit for each picture of `x`.
-    fn scores<N>(x: f32[N, 64], net: Network) -> f32[N, 10] {
-        nn::dense(relu(nn::dense(x, net.w1, net.b1)), net.w2, net.b2)
-    }
-
-    /// Mean cross-entropy of the softmax of `scores` against the digits `y`.
-    fn loss<N>(x: f32[N, 64], y: i64[N], net: Network) -> f32 {
-        nn::cross_entropy(scores(x, net), y)
-    }
-
-    /// One step of gradient descent, in place: forward, backward and update are one program.
-    fn step<N>(x: f32[N, 64], y: i64[N], net: &mut Network, rate: f32) -> f32 {
-        let (l, gradient) = value_and_grad(loss, wrt = net)(x, y, net);
-        net = optim::sgd(net, gradient, rate);
-        l
-    }
-}
 
 const PICTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/digits");
 const SEED: u64 = 1;

@@ -21,6 +21,9 @@ mod dense;
 #[allow(dead_code, reason = "this example uses a part of it")]
 #[path = "../support/digits.rs"]
 mod digits;
+#[allow(dead_code, reason = "nothing here reads the loss of the network alone")]
+#[path = "../digits/network.rs"]
+mod network;
 #[path = "../support/program.rs"]
 mod program;
 
@@ -224,17 +227,6 @@ mod tests {
         let mut digits = digits::load(Path::new(digits::SHIPPED)).expect("the file is there");
         digits.truncate(count);
         digits
-    }
-
-    #[test]
-    fn the_other_network_is_that_of_digits() {
-        let block = |text: &'static str| {
-            text.split_once("\nmind! {\n")
-                .and_then(|(_, rest)| rest.split_once("\n}\n"))
-                .expect("it has a block")
-                .0
-        };
-        assert_eq!(block(include_str!("dense.rs")), block(include_str!("../digits/main.rs")));
     }
 
     #[test]

@@ -18,6 +18,9 @@ mod data;
 #[path = "../../examples/support/digits.rs"]
 #[expect(dead_code, reason = "the path to the file is that from another package")]
 mod digits;
+#[path = "../../examples/digits/network.rs"]
+#[allow(dead_code, reason = "the program uses the struct only")]
+mod network;
 #[path = "../../examples/support/program.rs"]
 mod program;
 
@@ -33,16 +36,11 @@ use mind_mpi::{DataParallel, World};
 
 use data::Random;
 use digits::{CLASSES, Digit, PIXELS};
+use network::Network;
 use program::Outcome;
 
 mind! {
-    /// Two layers of weights and biases.
-    struct Network {
-        w1: f32[64, 256],
-        b1: f32[256],
-        w2: f32[256, 10],
-        b2: f32[10],
-    }
+    use crate::network::Network;
 
     /// The score of each digit for each picture of `x`.
     fn scores<N>(x: f32[N, 64], net: Network) -> f32[N, 10] {

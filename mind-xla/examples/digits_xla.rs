@@ -19,6 +19,8 @@ mod data;
 #[path = "../../examples/support/digits.rs"]
 #[expect(dead_code, reason = "the path to the file is that from another package")]
 mod digits;
+#[path = "../../examples/digits/network.rs"]
+mod network;
 #[path = "../../examples/support/program.rs"]
 mod program;
 
@@ -26,39 +28,13 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use mind::{Const, Tensor, mind};
+use mind::{Const, Tensor};
 use mind_xla::{Client, ClientOption, Executable, OnDevices, Plugin, Program};
 
 use data::Random;
 use digits::{CLASSES, Digit, PIXELS};
+use network::{Network, scores, step};
 use program::Outcome;
-
-mind! {
-    /// Two layers of weights and biases.
-    struct Network {
-        w1: f32[64, 256],
-        b1: f32[256],
-        w2: f32[256, 10],
-        b2: f32[10],
-    }
-
-    /// The score of each digit for each picture of `x`.
-    fn scores<N>(x: f32[N, 64], net: Network) -> f32[N, 10] {
-        nn::dense(relu(nn::dense(x, net.w1, net.b1)), net.w2, net.b2)
-    }
-
-    /// Mean cross-entropy of the softmax of `scores` against the digits `y`.
-    fn loss<N>(x: f32[N, 64], y: i64[N], net: Network) -> f32 {
-        nn::cross_entropy(scores(x, net), y)
-    }
-
-    /// One step of gradient descent, in place: forward, backward and update are one program.
-    fn step<N>(x: f32[N, 64], y: i64[N], net: &mut Network, rate: f32) -> f32 {
-        let (l, gradient) = value_and_grad(loss, wrt = net)(x, y, net);
-        net = optim::sgd(net, gradient, rate);
-        l
-    }
-}
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/data/digits.csv.gz");
 const SEED: u64 = 1;
