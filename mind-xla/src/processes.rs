@@ -23,7 +23,7 @@ pub(crate) use store::Store;
 /// then [`Plugin::client_among`](crate::Plugin::client_among) in the same order.
 ///
 /// - **Results**: a tensor that is split over processes cannot be read, because a process reads its own parts only.
-///   Results that no argument is split like are whole on every device.
+///   Results that update no argument are whole on every device.
 /// - **Lost processes**: if a process ends without dropping its clients and this object, whatever waits for a key in
 ///   another process fails at once. A program in flight fails or waits as the plugin decides.
 /// - **Drop**: clients keep the connection to the other processes. Dropping the last object in process 0 waits until the
