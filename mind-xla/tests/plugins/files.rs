@@ -73,8 +73,8 @@ fn parameters_of_one_mesh_are_saved_as_one_file_and_loaded_on_another() {
             (format.save)(&path, &host).expect("it is written");
             // The file is the one that parameters on the host give.
             let mut expected = layer();
-            expected.w = expected.w + (saved + 1) as f32;
-            expected.b = expected.b + (saved + 1) as f32;
+            expected.w += (saved + 1) as f32;
+            expected.b += (saved + 1) as f32;
             let other = folder.path().join("expected");
             (format.save)(&other, &expected).expect("it is written");
             let [found, expected] = [&path, &other].map(|path| std::fs::read(path).expect("it is there"));
