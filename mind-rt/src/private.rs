@@ -31,7 +31,7 @@ pub use crate::kernels::reduce::{
     combine_last_chains, reduce_lanes, reduce_lanes_apart, sum, sum_columns,
 };
 pub use crate::kernels::roofline;
-pub use crate::kernels::rows::{sum_rows, sum_rows_of};
+pub use crate::kernels::rows::{fold_rows, sum_rows, sum_rows_of};
 pub use crate::knossos;
 pub use crate::optim;
 pub use crate::parallel::{Combine, Split, join, run, run_columns, threads};

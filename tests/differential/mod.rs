@@ -353,6 +353,7 @@ fn every_kind_of_loop_computes_what_the_interpreter_does() {
         "Draws",
         "Elements",
         "Fill",
+        "FoldRows",
         "For",
         "If",
         "Mask",
@@ -364,7 +365,6 @@ fn every_kind_of_loop_computes_what_the_interpreter_does() {
         "Size",
         "Store",
         "SumColumns",
-        "SumRows",
         "TakeOut",
     ];
     assert_eq!(kinds.iter().map(|kind| &**kind).collect::<Vec<_>>(), expected);

@@ -187,10 +187,10 @@ impl<'a> Printer<'a> {
                 let (to, lanes) = (self.part(to), self.lanes(lanes));
                 format!("{to} := {} of {lanes}, by {columns} columns", monoid.label)
             }
-            Statement::SumRows { sums, of, len, stride } => {
-                let (sums, of) = (self.part(sums), self.part(of));
+            Statement::FoldRows { monoid, folds, of, len, stride } => {
+                let (folds, of) = (self.part(folds), self.part(of));
                 let [len, stride] = [len, stride].map(|size| self.size(size));
-                format!("{sums} := sum of rows of {len}, {stride} apart, of {of}")
+                format!("{folds} := {} of rows of {len}, {stride} apart, of {of}", monoid.label)
             }
             Statement::SumColumns { sums, of, stride, rows, .. } => {
                 let (sums, of) = (self.part(sums), self.part(of));

@@ -414,10 +414,12 @@ pub enum Statement {
         /// The number of columns.
         columns: usize,
     },
-    /// Sums short rows, many at a time.
-    SumRows {
-        /// The sums.
-        sums: Subslice,
+    /// Folds short rows, many at a time.
+    FoldRows {
+        /// The monoid.
+        monoid: &'static Monoid,
+        /// The folds.
+        folds: Subslice,
         /// The first row and the rows after it.
         of: Subslice,
         /// The number of elements of a row.

@@ -114,7 +114,7 @@ impl Statement {
             | Self::Divide(..)
             | Self::CombineChains { .. }
             | Self::Columns { .. }
-            | Self::SumRows { .. }
+            | Self::FoldRows { .. }
             | Self::SumColumns { .. }
             | Self::Draws(_)
             | Self::Draw { .. }

@@ -43,7 +43,7 @@ macro_rules! folds {
                 #[doc = concat!($what, " of each row.")]
                 #[inline(always)]
                 pub fn $name<T: Number>(elements: &[T], len: usize, out: &mut [T]) {
-                    $monoid::rows(elements, len, out);
+                    $monoid::rows(elements, len, len, out);
                 }
             )*
 
@@ -275,7 +275,7 @@ impl<M: Folds<T>, T: Number> Kernel for RowReduction<'_, M, T> {
     #[inline(always)]
     fn run(self) {
         // `rows` is dispatched separately.
-        M::rows(self.x, self.len, self.out);
+        M::rows(self.x, self.len, self.len, self.out);
     }
 }
 

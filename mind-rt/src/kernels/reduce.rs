@@ -260,9 +260,9 @@ pub trait Reduce: Number {
     /// The sum.
     fn lane_sum(elements: &[Self]) -> Self;
 
-    /// Writes the lanes of the sum to `lanes`, before they are added up. `lanes` must have one element per lane of the
+    /// Writes the lanes of a fold to `lanes`, before they are combined. `lanes` must have one element per lane of the
     /// type.
-    fn lane_sums(elements: &[Self], lanes: &mut [Self]);
+    fn fold_lanes<M: Monoid<Self>>(elements: &[Self], lanes: &mut [Self]);
 
     /// The inner product of two slices of one length.
     fn lane_dot(lhs: &[Self], rhs: &[Self]) -> Self;
@@ -282,8 +282,8 @@ macro_rules! reduce {
             }
 
             #[inline(always)]
-            fn lane_sums(elements: &[Self], lanes: &mut [Self]) {
-                lanes.copy_from_slice(&by_lanes::<Sum, $ty, { lanes_of(size_of::<$ty>()) }>(elements));
+            fn fold_lanes<M: Monoid<Self>>(elements: &[Self], lanes: &mut [Self]) {
+                lanes.copy_from_slice(&by_lanes::<M, $ty, { lanes_of(size_of::<$ty>()) }>(elements));
             }
 
             #[inline(always)]

@@ -1,4 +1,4 @@
-//! Sums of rows, as many at once as a register has lanes.
+//! Folds of rows, as many at once as a register has lanes.
 //!
 //! For a row that is no longer than its lanes, almost all of the work is the tree that adds the lanes up. A tree for a
 //! single row leaves most of a register idle from its first step on. Here registers that hold one or several rows each
@@ -69,69 +69,117 @@ pub fn sum_rows_of<T: SumRows>(elements: &[T], len: usize, stride: usize, sums: 
     T::sum_rows_of(elements, len, stride, sums);
 }
 
-/// Folds contiguous rows of `len` elements: `out[i]` is the fold of the row that begins at `elements[i * len]`.
+/// Folds rows of `len` elements: `out[i]` is the fold of the row that begins at `elements[i * stride]`.
 ///
 /// # Panics
 /// If a row is not inside `elements`.
-pub(super) fn fold_rows<M: Monoid<T>, T: SumRows>(elements: &[T], len: usize, out: &mut [T]) {
-    dispatch(OneByOne::<M, T>(SumRowsKernel { elements, len, stride: len, sums: out }, PhantomData));
+pub fn fold_rows<M: Folds<T>, T: SumRows>(elements: &[T], len: usize, stride: usize, out: &mut [T]) {
+    M::rows(elements, len, stride, out);
 }
 
-/// Sums of short rows in the registers of the SIMD level in use.
+/// Folds of short rows in the registers of the SIMD level in use.
 pub trait SumRows: Reduce {
     /// [`sum_rows_of`].
     fn sum_rows_of(elements: &[Self], len: usize, stride: usize, sums: &mut [Self]);
 
     /// As [`sum_rows`], for rows of at most as many elements as the type has lanes. Returns `false` if it did nothing.
     fn sum_short_rows(elements: &[Self], len: usize, stride: usize, sums: &mut [Self]) -> bool;
+
+    /// [`fold_rows`] by [`Max`].
+    fn greatest_of_rows(elements: &[Self], len: usize, stride: usize, out: &mut [Self]);
+
+    /// [`fold_rows`] by [`Min`].
+    fn least_of_rows(elements: &[Self], len: usize, stride: usize, out: &mut [Self]);
 }
 
 macro_rules! sum_rows {
-    ($($ty:ident $variant:ident;)*) => {
+    (@sums $ty:ident) => {
+        fn sum_rows_of(elements: &[Self], len: usize, stride: usize, sums: &mut [Self]) {
+            at_once_or_one_by_one::<Sum, Self>(elements, len, stride, sums);
+        }
+
+        fn sum_short_rows(elements: &[Self], len: usize, stride: usize, sums: &mut [Self]) -> bool {
+            at_once::<Sum, Self>(elements, len, stride, sums)
+        }
+    };
+    (@integers $($ty:ident $variant:ident;)*) => {
         $(impl SumRows for $ty {
-            fn sum_rows_of(elements: &[Self], len: usize, stride: usize, sums: &mut [Self]) {
-                let is_short = len <= LANE_BYTES / size_of::<Self>();
-                if is_short && Self::sum_short_rows(elements, len, stride, sums) {
-                    return;
-                }
-                let alone = len > LONG / size_of::<Self>()
-                    || size_of::<Self>() < WORD
-                    || simd_level() == SimdLevel::Portable;
-                let blocks = if alone { 0 } else { sums.len() / BLOCK * BLOCK };
-                let (first, rest) = sums.split_at_mut(blocks);
-                if !first.is_empty() {
-                    dispatch(InBlocks(SumRowsKernel { elements, len, stride, sums: first }));
-                }
-                if !rest.is_empty() {
-                    let rows = SumRowsKernel { elements: &elements[blocks * stride..], len, stride, sums: rest };
-                    dispatch(OneByOne::<Sum, _>(rows, PhantomData));
-                }
+            sum_rows!(@sums $ty);
+
+            fn greatest_of_rows(elements: &[Self], len: usize, stride: usize, out: &mut [Self]) {
+                one_by_one::<Max, Self>(elements, len, stride, out);
             }
 
-            fn sum_short_rows(elements: &[Self], len: usize, stride: usize, sums: &mut [Self]) -> bool {
-                let last = sums.len().checked_sub(1).map(|rows| rows.checked_mul(stride)?.checked_add(len));
-                let is_inside = |end: Option<usize>| end.is_some_and(|end| end <= elements.len());
-                check(last.is_none_or(is_inside), "rows to be summed are outside of their tensor");
-                check(len * size_of::<Self>() <= LANE_BYTES, "rows to be summed at once are not short");
-                #[cfg(target_arch = "x86_64")]
-                return x86::sum(elements, len, stride, sums);
-                #[cfg(not(target_arch = "x86_64"))]
-                false
+            fn least_of_rows(elements: &[Self], len: usize, stride: usize, out: &mut [Self]) {
+                one_by_one::<Min, Self>(elements, len, stride, out);
+            }
+        })*
+    };
+    (@floats $($ty:ident $variant:ident;)*) => {
+        $(impl SumRows for $ty {
+            sum_rows!(@sums $ty);
+
+            fn greatest_of_rows(elements: &[Self], len: usize, stride: usize, out: &mut [Self]) {
+                at_once_or_one_by_one::<Max, Self>(elements, len, stride, out);
+            }
+
+            fn least_of_rows(elements: &[Self], len: usize, stride: usize, out: &mut [Self]) {
+                at_once_or_one_by_one::<Min, Self>(elements, len, stride, out);
             }
         })*
     };
 }
 
-mind_shape::element_types!(numbers => sum_rows!);
+mind_shape::element_types!(integers => sum_rows! @integers);
+mind_shape::element_types!(floats => sum_rows! @floats);
 
-struct SumRowsKernel<'a, T> {
+/// Folds rows, as many at once as possible unless their trees take little of the time.
+fn at_once_or_one_by_one<M: AtOnce<T>, T: SumRows>(
+    elements: &[T],
+    len: usize,
+    stride: usize,
+    folds: &mut [T],
+) {
+    let is_short = len <= LANE_BYTES / size_of::<T>();
+    if is_short && at_once::<M, T>(elements, len, stride, folds) {
+        return;
+    }
+    let alone = len > LONG / size_of::<T>() || size_of::<T>() < WORD || simd_level() == SimdLevel::Portable;
+    let blocks = if alone { 0 } else { folds.len() / BLOCK * BLOCK };
+    let (first, rest) = folds.split_at_mut(blocks);
+    if !first.is_empty() {
+        let rows = RowsKernel { elements, len, stride, folds: first };
+        dispatch(InBlocks::<M, T>(rows, PhantomData));
+    }
+    if !rest.is_empty() {
+        one_by_one::<M, T>(&elements[blocks * stride..], len, stride, rest);
+    }
+}
+
+fn one_by_one<M: Monoid<T>, T: SumRows>(elements: &[T], len: usize, stride: usize, folds: &mut [T]) {
+    dispatch(OneByOne::<M, T>(RowsKernel { elements, len, stride, folds }, PhantomData));
+}
+
+/// Folds rows of at most as many elements as the type has lanes. Returns `false` if it did nothing.
+fn at_once<M: AtOnce<T>, T: Copy>(elements: &[T], len: usize, stride: usize, folds: &mut [T]) -> bool {
+    let last = folds.len().checked_sub(1).map(|rows| rows.checked_mul(stride)?.checked_add(len));
+    let is_inside = |end: Option<usize>| end.is_some_and(|end| end <= elements.len());
+    check(last.is_none_or(is_inside), "rows to be folded are outside of their tensor");
+    check(len * size_of::<T>() <= LANE_BYTES, "rows to be folded at once are not short");
+    #[cfg(target_arch = "x86_64")]
+    return x86::fold::<M, T>(elements, len, stride, folds);
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
+
+struct RowsKernel<'a, T> {
     elements: &'a [T],
     len: usize,
     stride: usize,
-    sums: &'a mut [T],
+    folds: &'a mut [T],
 }
 
-impl<T> SumRowsKernel<'_, T> {
+impl<T> RowsKernel<'_, T> {
     #[inline(always)]
     fn row(&self, i: usize) -> &[T] {
         &self.elements[i * self.stride..][..self.len]
@@ -142,13 +190,13 @@ impl<T> SumRowsKernel<'_, T> {
 /// SIMD level.
 macro_rules! unroll {
     ($rows:expr, $($fold:tt)+) => {
-        for i in 0..$rows.sums.len() {
-            $rows.sums[i] = $($fold)+($rows.row(i));
+        for i in 0..$rows.folds.len() {
+            $rows.folds[i] = $($fold)+($rows.row(i));
         }
     };
 }
 
-struct OneByOne<'a, M, T>(SumRowsKernel<'a, T>, PhantomData<M>);
+struct OneByOne<'a, M, T>(RowsKernel<'a, T>, PhantomData<M>);
 
 impl<M: Monoid<T>, T: SumRows> Kernel for OneByOne<'_, M, T> {
     type Output = ();
@@ -168,21 +216,21 @@ impl<M: Monoid<T>, T: SumRows> Kernel for OneByOne<'_, M, T> {
 /// The number of rows in a block: as many as the widest register has lanes.
 const BLOCK: usize = 16;
 
-/// Sums whole blocks: the lanes of the rows of a block are short rows themselves.
-struct InBlocks<'a, T>(SumRowsKernel<'a, T>);
+/// Folds whole blocks: the lanes of the rows of a block are short rows themselves.
+struct InBlocks<'a, M, T>(RowsKernel<'a, T>, PhantomData<M>);
 
-impl<T: SumRows> Kernel for InBlocks<'_, T> {
+impl<M: AtOnce<T>, T: SumRows> Kernel for InBlocks<'_, M, T> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
         let width = const { LANE_BYTES / size_of::<T>() };
-        let mut lanes = [T::ZERO; BLOCK * LANE_BYTES / size_of::<f32>()];
-        for first in (0..self.0.sums.len()).step_by(BLOCK) {
+        let mut lanes = [M::NEUTRAL; BLOCK * LANE_BYTES / size_of::<f32>()];
+        for first in (0..self.0.folds.len()).step_by(BLOCK) {
             for (i, lanes) in lanes.chunks_exact_mut(width).enumerate().take(BLOCK) {
-                T::lane_sums(self.0.row(first + i), lanes);
+                T::fold_lanes::<M>(self.0.row(first + i), lanes);
             }
-            let is_done = T::sum_short_rows(&lanes, width, width, &mut self.0.sums[first..][..BLOCK]);
+            let is_done = at_once::<M, T>(&lanes, width, width, &mut self.0.folds[first..][..BLOCK]);
             check(is_done, "a block of rows fills no register");
         }
     }
@@ -191,23 +239,42 @@ impl<T: SumRows> Kernel for InBlocks<'_, T> {
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+/// A monoid that combines registers of elements.
+#[cfg(target_arch = "x86_64")]
+use x86::InRegisters as AtOnce;
+
+#[cfg(not(target_arch = "x86_64"))]
+use super::monoid::Monoid as AtOnce;
+
 /// How rows are folded by a monoid.
 pub trait Folds<T: SumRows>: Monoid<T> {
-    /// Folds each row of `len` elements: `out[i]` is the fold of the row that begins at `elements[i * len]`.
-    fn rows(elements: &[T], len: usize, out: &mut [T]) {
-        fold_rows::<Self, T>(elements, len, out);
-    }
+    /// [`fold_rows`].
+    fn rows(elements: &[T], len: usize, stride: usize, out: &mut [T]);
 }
 
 impl<T: SumRows> Folds<T> for Sum {
-    fn rows(elements: &[T], len: usize, out: &mut [T]) {
-        sum_rows_of(elements, len, len, out);
+    fn rows(elements: &[T], len: usize, stride: usize, out: &mut [T]) {
+        T::sum_rows_of(elements, len, stride, out);
     }
 }
 
-impl<T: Functions + SumRows> Folds<T> for Max {}
-impl<T: Functions + SumRows> Folds<T> for Min {}
-impl<T: Functions + SumRows> Folds<T> for Product {}
+impl<T: Functions + SumRows> Folds<T> for Max {
+    fn rows(elements: &[T], len: usize, stride: usize, out: &mut [T]) {
+        T::greatest_of_rows(elements, len, stride, out);
+    }
+}
+
+impl<T: Functions + SumRows> Folds<T> for Min {
+    fn rows(elements: &[T], len: usize, stride: usize, out: &mut [T]) {
+        T::least_of_rows(elements, len, stride, out);
+    }
+}
+
+impl<T: Functions + SumRows> Folds<T> for Product {
+    fn rows(elements: &[T], len: usize, stride: usize, out: &mut [T]) {
+        one_by_one::<Self, T>(elements, len, stride, out);
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -252,6 +319,55 @@ mod tests {
         rows_are_summed(|i| f64::from(uneven(i)) * 1.1, f64::to_bits);
         rows_are_summed(|i| i32::MAX / (i as i32 + 1), |sum| sum as u64);
         rows_are_summed(|i| i64::MAX / (i as i64 + 1), |sum| sum as u64);
+    }
+
+    /// Folds rows of every length near a limit by comparison, and compares them with the rows folded one by one.
+    fn rows_are_compared<M: Folds<T>, T: SumRows>(element: impl Fn(usize) -> T, bits: impl Fn(T) -> u64) {
+        for len in (0..=40).chain([64, 100, 300, 1000]) {
+            for (rows, gap) in
+                [0, 1, 3, 4, 7, 8, 15, 16, 17, 33, 40].into_iter().flat_map(|rows| [(rows, 0), (rows, 3)])
+            {
+                let stride = len + gap;
+                let needed = if rows == 0 { 0 } else { (rows - 1) * stride + len };
+                let elements: Vec<T> = (0..needed).map(&element).collect();
+                let mut found = vec![T::ONE; rows];
+                fold_rows::<M, T>(&elements, len, stride, &mut found);
+                for (i, found) in found.iter().enumerate() {
+                    let row = &elements[i * stride..][..len];
+                    let expected = row.iter().fold(M::NEUTRAL, |all, x| M::combine(all, *x));
+                    assert_eq!(bits(*found), bits(expected), "row {i} of {rows} of {len}, {stride} apart");
+                }
+            }
+        }
+    }
+
+    /// Zeros of both signs are most of the elements, and some are NaN.
+    fn special(i: usize) -> f32 {
+        match i * 7919 % 211 {
+            0 => f32::NAN,
+            1..70 => -0.0,
+            70..140 => 0.0,
+            140 => f32::INFINITY,
+            141 => f32::NEG_INFINITY,
+            _ => uneven(i),
+        }
+    }
+
+    fn bits_but_of_nans(x: f64) -> u64 {
+        if x.is_nan() { u64::MAX } else { x.to_bits() }
+    }
+
+    #[test]
+    fn rows_are_compared_as_elements_are() {
+        let single = |x: f32| bits_but_of_nans(x.into());
+        for element in [uneven, special] {
+            rows_are_compared::<Max, _>(element, single);
+            rows_are_compared::<Min, _>(element, single);
+            rows_are_compared::<Max, _>(|i| f64::from(element(i)), bits_but_of_nans);
+            rows_are_compared::<Min, _>(|i| f64::from(element(i)), bits_but_of_nans);
+        }
+        rows_are_compared::<Max, _>(|i| (i * 7919 % 251) as u8, u64::from);
+        rows_are_compared::<Min, _>(|i| (i * 7919 % 1001) as i64 - 500, |x| x as u64);
     }
 
     #[test]
@@ -304,13 +420,13 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "rows to be summed are outside of their tensor")]
+    #[should_panic(expected = "rows to be folded are outside of their tensor")]
     fn rows_outside_of_their_tensor_panic() {
         f32::sum_short_rows(&[0.0; 159], 10, 10, &mut [0.0; 16]);
     }
 
     #[test]
-    #[should_panic(expected = "rows to be summed are outside of their tensor")]
+    #[should_panic(expected = "rows to be folded are outside of their tensor")]
     fn strides_that_overflow_panic() {
         f32::sum_short_rows(&[0.0; 160], 10, usize::MAX / 2, &mut [0.0; 16]);
     }

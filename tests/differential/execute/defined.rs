@@ -73,7 +73,7 @@ pub(super) fn defined(statement: &Statement) -> Vec<Var> {
         | Statement::Combine { .. }
         | Statement::CombineChains { .. }
         | Statement::Columns { .. }
-        | Statement::SumRows { .. }
+        | Statement::FoldRows { .. }
         | Statement::SumColumns { .. }
         | Statement::OneByOne => Vec::new(),
     }

@@ -357,16 +357,16 @@ impl<'m, 'p> Machine<'m, 'p> {
                 });
                 self.write(to, &sums);
             }
-            Statement::SumRows { sums, of, len, stride } => {
+            Statement::FoldRows { monoid, folds, of, len, stride } => {
                 let [len, stride] = [len, stride].map(|size| self.size(size));
-                let (elements, mut all) = (self.read(of), self.read(sums));
+                let (elements, mut all) = (self.read(of), self.read(folds));
                 each_number!(&mut all, all => {
                     let elements = Element::unwrap(&elements);
-                    for (row, sum) in all.iter_mut().enumerate() {
-                        *sum = rt::sum(&elements[row * stride..][..len]);
+                    for (row, fold) in all.iter_mut().enumerate() {
+                        *fold = Number::total(monoid, &elements[row * stride..][..len]);
                     }
                 });
-                self.write(sums, &all);
+                self.write(folds, &all);
             }
             Statement::SumColumns { sums, of, stride, rows, .. } => {
                 let [rows, stride] = [rows, stride].map(|size| self.size(size));

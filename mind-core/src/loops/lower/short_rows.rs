@@ -1,6 +1,6 @@
-//! Sums of short rows: the run time sums as many at once as a register has lanes.
+//! Folds of short rows: the run time folds as many at once as a register has lanes.
 //!
-//! A nest that does nothing but sum rows passes all of them to the run time. If `exp` or `ln` is computed first and
+//! A nest that does nothing but fold rows passes all of them to the run time. If `exp` or `ln` is computed first and
 //! rows are contiguous, a block of rows is computed as one row; otherwise many lanes would be computed in vain.
 
 use std::mem;
@@ -9,7 +9,7 @@ use crate::{
     dim::Dim,
     loops::{Holds, Size, Statement, Subslice},
     plan::{Fold, Nest, Node, Operand, Pass, Store, Target, View},
-    ty::Shape,
+    ty::{DType, Shape},
 };
 
 use super::{
@@ -20,8 +20,8 @@ use super::{
     rows::{Block, Columns, NestLowering, NestRows},
 };
 
-/// A sum of each row, stored contiguously.
-struct RowSum<'n> {
+/// A fold of each row, stored contiguously.
+struct RowFold<'n> {
     fold: &'n Fold,
     /// The position of the operand among the nest's loads.
     load: usize,
@@ -29,28 +29,29 @@ struct RowSum<'n> {
 }
 
 impl<'a> NestLowering<'a> {
-    /// Sums rows, if the nest does nothing else and the rows are short or may be short.
+    /// Folds rows, if the nest does nothing else and the rows are short or may be short.
     pub(super) fn rows_alone(&mut self) -> bool {
-        let Some(sums) = self.sums_of_rows() else { return false };
+        let Some(folds) = self.folds_of_rows() else { return false };
         let len = match self.inner_known() {
-            Some(len) if self.sums_are_short(sums.iter().map(|sum| sum.fold)) => Size::known(len),
+            Some(len) if self.sums_are_short(folds.iter().map(|of| of.fold)) => Size::known(len),
             Some(_) => return false,
             None => self.inner_len(),
         };
         let axis = self.nest.row_axes - 1;
         (0..axis).for_each(|outer| self.open(outer, &[]));
-        for RowSum { fold, load, target } in sums {
+        for RowFold { fold, load, target } in folds {
             let view = &self.nest.loads[load];
             let of =
                 Subslice { of: self.captures.loads[load], at: Some(self.position(view, 0..axis)), len: None };
-            let sums = Subslice {
+            let folds = Subslice {
                 of: self.captures.target(target),
                 at: Some(self.position(target, 0..axis)),
                 len: Some(self.extent(axis)),
             };
-            let stride = (&view.strides[axis]).into();
-            self.out.push(Statement::SumRows { sums: sums.clone(), of, len: len.clone(), stride });
-            self.divide(fold, sums);
+            let (monoid, stride) = (fold.monoid, (&view.strides[axis]).into());
+            let (len, part) = (len.clone(), folds.clone());
+            self.out.push(Statement::FoldRows { monoid, folds, of, len, stride });
+            self.divide(fold, part);
         }
         (0..axis).for_each(|_| self.out.close());
         true
@@ -66,9 +67,9 @@ impl<'a> NestLowering<'a> {
             && len.is_some_and(|len| folds.all(|fold| is_sum(fold) && len <= lanes_of(fold.dtype)))
     }
 
-    /// The sums of rows that a nest stores, if it does nothing else, and the elements of rows and the sums are
+    /// The folds of rows that a nest stores, if it does nothing else, and the elements of rows and the folds are
     /// contiguous.
-    fn sums_of_rows(&self) -> Option<Vec<RowSum<'a>>> {
+    fn folds_of_rows(&self) -> Option<Vec<RowFold<'a>>> {
         let nest = self.nest;
         let axis = nest.row_axes.checked_sub(1)?;
         let [pass] = &nest.passes[..] else { return None };
@@ -80,16 +81,16 @@ impl<'a> NestLowering<'a> {
         if axis + 2 != self.rank() || !is_alone {
             return None;
         }
-        let sums = pass.row_stores.iter().map(|store| {
-            let sum = |fold: &&Fold| matches!(&fold.target, Target::Number(value) if store.operand == Operand::Number(*value));
-            let fold = pass.folds.iter().find(sum).filter(|fold| is_sum(fold))?;
+        let folds = pass.row_stores.iter().map(|store| {
+            let is_stored = |fold: &&Fold| matches!(&fold.target, Target::Number(value) if store.operand == Operand::Number(*value));
+            let fold = pass.folds.iter().find(is_stored).filter(|fold| fold.dtype != DType::Bool)?;
             let Operand::Load(load) = fold.operand else { return None };
             let follows = matches!(Along::of(&self.nest.loads[load], axis + 1), Along::Consecutive)
                 && matches!(Along::of(&store.target, axis), Along::Consecutive);
             let is_read_alone = self.captures.loads[load] != self.captures.target(&store.target);
-            (follows && is_read_alone).then_some(RowSum { fold, load, target: &store.target })
+            (follows && is_read_alone).then_some(RowFold { fold, load, target: &store.target })
         });
-        sums.collect()
+        folds.collect()
     }
 
     /// Declares the arrays of elements that are summed and not stored.
@@ -157,7 +158,8 @@ impl<'a> NestLowering<'a> {
             };
             let sums = self.numbers[first + position].block.expect("there are blocks of rows");
             let sums = Subslice { of: sums, at: None, len: Some(block.rows.into()) };
-            self.out.push(Statement::SumRows { sums: sums.clone(), of, len: Size::known(len), stride });
+            let (monoid, len, folds) = (fold.monoid, Size::known(len), sums.clone());
+            self.out.push(Statement::FoldRows { monoid, folds, of, len, stride });
             self.divide(fold, sums);
         }
     }
@@ -223,7 +225,7 @@ pub(super) fn flat_view(view: &View, inner_len: &Dim, extents: &[Dim]) -> Option
     (follows || is_still).then(|| View { strides, shape: Shape::from_slice(extents), ..view.clone() })
 }
 
-/// Whether the run time has kernels for the fold over many rows at once.
+/// Whether the run time has kernels for the fold over many rows of known length at once.
 fn is_sum(fold: &Fold) -> bool {
     fold.monoid.is_compensated
 }

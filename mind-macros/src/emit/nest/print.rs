@@ -229,15 +229,18 @@ impl<'a> Printer<'a> {
                     "{to}.copy_from_slice(&rt::combine_columns::<rt::{rust}, _, {len}, {columns}>({lanes}));"
                 )
             }
-            Statement::SumRows { sums, of, len, stride } => {
-                let [sums, of] = [sums, of].map(|part| self.part(part));
-                let stride = self.size(stride);
-                match len.literal() {
+            Statement::FoldRows { monoid, folds, of, len, stride } => {
+                let [folds, of] = [folds, of].map(|part| self.part(part));
+                let (stride, rust) = (self.size(stride), monoid.rust);
+                match len.literal().filter(|_| monoid.is_compensated) {
                     Some(len) => {
                         let lanes = len.next_power_of_two();
-                        format!("rt::sum_rows::<_, {len}, {lanes}>(&{of}, {stride}, &mut {sums});")
+                        format!("rt::sum_rows::<_, {len}, {lanes}>(&{of}, {stride}, &mut {folds});")
                     }
-                    None => format!("rt::sum_rows_of(&{of}, {}, {stride}, &mut {sums});", self.size(len)),
+                    None => {
+                        let len = self.size(len);
+                        format!("rt::fold_rows::<rt::{rust}, _>(&{of}, {len}, {stride}, &mut {folds});")
+                    }
                 }
             }
             Statement::SumColumns { sums, lost, chain, of, stride, rows } => {
