@@ -232,8 +232,10 @@ impl<'g> Fusion<'g> {
         if !fits {
             return None;
         }
-        let (elements, rows) =
-            if of_a.extents.len() >= of_b.extents.len() { (of_a, of_b) } else { (of_b, of_a) };
+        let (elements, (rows, members_of_rows)) = match of_a.extents.len() >= of_b.extents.len() {
+            true => (of_a, (of_b, members_b)),
+            false => (of_b, (of_a, members_a)),
+        };
         let row_axes = if elements.extents == rows.extents {
             match (elements.row_axes, rows.row_axes) {
                 (Some(a), Some(b)) if a != b => return None,
@@ -243,7 +245,7 @@ impl<'g> Fusion<'g> {
             let count = rows.extents.len();
             let are_rows = count > 0
                 && elements.extents[..count] == rows.extents[..]
-                && rows.row_axes.is_none()
+                && (rows.row_axes.is_none() || self.folds_numbers(members_of_rows))
                 && elements.row_axes.is_none_or(|own| own == count);
             Some(count).filter(|_| are_rows)?.into()
         };
@@ -272,6 +274,18 @@ impl<'g> Fusion<'g> {
                     && members().all(|item| self.fits_finish(*item, &space)))
         };
         (sums_fit && finish_fits() && reads_fit()).then_some(space)
+    }
+
+    /// Whether the items are one fold of numbers that nothing else reads, and that are then not stored. A sum is left
+    /// alone: its chains and rounding errors would take more memory than one number per row.
+    fn folds_numbers(&self, members: &[ItemId]) -> bool {
+        let [fold] = members else { return false };
+        let Work::Fold { monoid, .. } = &self.graph.items[*fold].work else { return false };
+        let is_read_here = |needed: &ItemId| {
+            let is_fold = matches!(self.graph.items[*needed].work, Work::Fold { .. });
+            is_fold && self.graph.readers[*needed] == [*fold] && !self.is_delivered(*needed)
+        };
+        !monoid.is_compensated && self.graph.items[*fold].needs.iter().all(is_read_here)
     }
 
     /// Whether a sum can be computed in a nest with these rows.

@@ -11,7 +11,7 @@ use mind_shape::loops::CHAIN;
 use crate::{
     dim::Dim,
     loops::{Combined, Control, ElementRef, Expr, Holds, Size, Statement, Subslice, Var},
-    plan::{Nest, Pass, Target, View},
+    plan::{Fold, Nest, Operand, Pass, Target, View},
 };
 
 use super::{
@@ -28,6 +28,19 @@ const LONGEST: usize = 2 * CHAIN;
 
 /// The longest row for each row of a matrix. Longer rows are folded faster one by one than in a tile with few rows.
 const LONGEST_BY_ROWS: usize = 8;
+
+/// The most outer indices whose numbers of a tile are folded at once.
+const AT_ONCE: usize = 64;
+
+/// The numbers of the rows of a tile, for a block of the last outer axis.
+struct TileNumbers {
+    /// An array for each fold over rows.
+    arrays: Vec<Var>,
+    first: Var,
+    rows: Var,
+    /// The current index within the block.
+    row: Var,
+}
 
 /// The kind of memory that a load reads for a tile of rows.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -49,9 +62,13 @@ impl<'a> NestLowering<'a> {
         let Some(reads) = self.reads_across_rows() else { return false };
         let (rows, len) = (self.extent(self.nest.row_axes - 1), self.inner_len());
         let suits = |rows: usize, len: usize| len <= LONGEST.min(LONGEST_BY_ROWS * rows);
+        self.name_sums_in_memory();
         if let (Some(rows), Some(len)) = (rows.literal(), len.literal()) {
             if suits(rows, len) {
                 self.tiles(&reads);
+            }
+            if !suits(rows, len) {
+                self.memory.clear();
             }
             return suits(rows, len);
         }
@@ -75,7 +92,7 @@ impl<'a> NestLowering<'a> {
         let ([pass], 2..) = (&nest.passes[..], nest.row_axes) else { return None };
         let axis = nest.row_axes - 1;
         let only_folds_rows = pass.stores.is_empty()
-            && pass.row_folds.is_empty()
+            && pass.row_folds.iter().all(|fold| self.is_fold_of_tile(fold))
             && !pass.folds.is_empty()
             && pass.folds.iter().all(|fold| matches!(fold.target, Target::Number(_)));
         // Lanes without a row are computed too. An unneeded quotient of integers may divide by 0.
@@ -105,12 +122,26 @@ impl<'a> NestLowering<'a> {
             .then_some(reads)
     }
 
+    /// Whether a fold over rows combines the numbers of a tile, and needs no chains.
+    fn is_fold_of_tile(&self, fold: &Fold) -> bool {
+        let axis = self.nest.row_axes - 1;
+        let is_number = matches!(fold.operand, Operand::Number(_)) && fold.dtype.is_float();
+        let Target::Memory(view) = &fold.target else { return false };
+        let is_apart = !self.captures.loads.contains(&self.captures.target(view));
+        is_number && is_apart && view.strides[axis] == Dim::ZERO && !fold.monoid.is_compensated
+    }
+
     /// The loops over the tiles, over the outer axes, and over the elements of the rows of a tile.
     fn tiles(&mut self, reads: &[Reads]) {
         let (nest, axis) = (self.nest, self.nest.row_axes - 1);
         let (pass, count) = (&nest.passes[0], self.extent(axis));
         let most = pass.folds.iter().map(|fold| lanes_of(fold.dtype)).max().unwrap_or(1);
         let lanes = count.literal().map_or(most, |rows| rows.next_power_of_two().min(most));
+        for fold in &pass.row_folds {
+            let Target::Memory(view) = &fold.target else { unreachable!("numbers are folded in memory") };
+            let all = Subslice::whole(self.captures.target(view));
+            self.out.push(Statement::Fill(all, fold.monoid.neutral));
+        }
         let most = self.out.size("most", Size::known(lanes));
         let [first, rows] = ["first", "rows"].map(|name| self.out.variable(None, name, Holds::Size));
         self.out.open(Control::Blocks { first, rows, from: Size::known(0), to: count, most });
@@ -119,7 +150,7 @@ impl<'a> NestLowering<'a> {
         for load in (0..reads.len()).filter(|load| reads[*load] == Reads::Matrix) {
             matrices.push((load, self.transposed_tile(load, rows, lanes)));
         }
-        (0..axis).for_each(|outer| self.open(outer, &[]));
+        let values = self.open_outer(pass, lanes);
         let mut variables = self.variables(pass);
         let mut shared = Vec::new();
         for (load, reads) in reads.iter().enumerate() {
@@ -178,8 +209,15 @@ impl<'a> NestLowering<'a> {
             tile.add_chains(&sums, &folds, lanes);
             tile.out.close();
         }
-        let stored = tile.numbers_of_tile(pass, &variables, &sums, lanes);
+        let (stored, folded) = tile.numbers_of_tile(pass, &variables, &sums, (lanes, rows));
         self.out = tile.out;
+        if let Some(values) = &values {
+            let at = Size::from(values.row).times(Size::known(lanes));
+            for (of, from) in values.arrays.iter().zip(folded) {
+                let to = Subslice { of: *of, at: Some(at.clone()), len: Some(Size::known(lanes)) };
+                self.out.push(Statement::CopyInto { to, from: Subslice::whole(from) });
+            }
+        }
         for (store, from) in pass.row_stores.iter().zip(stored) {
             let (of, at) = (self.captures.target(&store.target), self.position(&store.target, 0..axis + 1));
             let whole = (Size::known(lanes - 1), Size::from(rows), Size::known(lanes));
@@ -192,8 +230,60 @@ impl<'a> NestLowering<'a> {
                 self.out.close();
             }
         }
+        if let Some(values) = values {
+            self.fold_values(pass, &values, lanes);
+        }
         (0..axis).for_each(|_| self.out.close());
         self.out.close();
+    }
+
+    /// Opens the loops over the outer axes. If numbers are folded over the rows of a tile, the last of these loops has
+    /// blocks, and the numbers of a block are kept to be folded at once.
+    fn open_outer(&mut self, pass: &Pass, lanes: usize) -> Option<TileNumbers> {
+        let last = self.nest.row_axes - 2;
+        if pass.row_folds.is_empty() {
+            (0..=last).for_each(|outer| self.open(outer, &[]));
+            return None;
+        }
+        let arrays = pass.row_folds.iter().map(|fold| {
+            let values = self.out.variable(None, "values", Holds::Array(fold.dtype, lanes * AT_ONCE));
+            self.array(values, FoldElement::of(fold));
+            values
+        });
+        let arrays = arrays.collect();
+        (0..last).for_each(|outer| self.open(outer, &[]));
+        let most = self.out.size("most", Size::known(AT_ONCE));
+        let [first, rows] = ["first", "rows"].map(|name| self.out.variable(None, name, Holds::Size));
+        self.out.open(Control::Blocks { first, rows, from: Size::known(0), to: self.extent(last), most });
+        let row = self.out.variable(None, "r", Holds::Size);
+        self.out.open(Control::For { index: row, from: Size::known(0), to: rows.into() });
+        let index = self.index(last);
+        self.out.push(Statement::Size(index, Size::sum(vec![first.into(), row.into()])));
+        Some(TileNumbers { arrays, first, rows, row })
+    }
+
+    /// Closes the loop over a block, and folds its numbers.
+    fn fold_values(&mut self, pass: &Pass, values: &TileNumbers, lanes: usize) {
+        let last = self.nest.row_axes - 2;
+        self.out.close();
+        for (fold, of) in pass.row_folds.iter().zip(&values.arrays) {
+            let Target::Memory(view) = &fold.target else { unreachable!("numbers are folded in memory") };
+            let (monoid, lanes) = (fold.monoid, Size::known(lanes));
+            let folded = self.out.variable(None, "folded", Holds::Array(fold.dtype, AT_ONCE));
+            self.out.push(Statement::Array(folded, BLANK));
+            let folds = Subslice { of: folded, at: None, len: Some(values.rows.into()) };
+            let (of, stride) = (Subslice::whole(*of), lanes.clone());
+            self.out.push(Statement::FoldRows { monoid, folds, of, len: lanes, stride });
+            let row = self.out.variable(None, "r", Holds::Size);
+            self.out.open(Control::For { index: row, from: Size::known(0), to: values.rows.into() });
+            let index = self.index(last);
+            self.out.push(Statement::Size(index, Size::sum(vec![values.first.into(), row.into()])));
+            let place =
+                ElementRef { of: self.captures.target(view), index: self.position(view, 0..last + 1) };
+            let value = Expr::Element(ElementRef { of: folded, index: row.into() });
+            self.out.push(Statement::Combine { place, monoid, value, mask: None });
+            self.out.close();
+        }
     }
 
     /// Copies the rows of a tile of a matrix to columns of an array. Returns the array as one block for each element of a
@@ -256,14 +346,14 @@ impl<'a> NestLowering<'a> {
         self.out.close();
     }
 
-    /// Computes the numbers of the rows of a tile. Returns an array for each store.
+    /// Computes the numbers of the rows of a tile. Returns an array for each store and for each fold of numbers.
     fn numbers_of_tile(
         &mut self,
         pass: &Pass,
         variables: &Variables,
         folds: &[LaneFold],
-        lanes: usize,
-    ) -> Vec<Var> {
+        (lanes, rows): (usize, Var),
+    ) -> (Vec<Var>, Vec<Var>) {
         let arrays = pass.row_stores.iter().map(|store| {
             let of = self.captures.target(&store.target);
             let array = self.out.derived(of, "stored", Holds::Array(self.dtype(&store.target), lanes));
@@ -271,6 +361,13 @@ impl<'a> NestLowering<'a> {
             array
         });
         let arrays: Vec<Var> = arrays.collect();
+        let folded = pass.row_folds.iter().map(|fold| {
+            let Operand::Number(value) = fold.operand else { unreachable!("a tile folds numbers") };
+            let array = self.out.variable(Some(value), "folded", Holds::Array(fold.dtype, lanes));
+            self.array(array, FoldElement::of(fold));
+            array
+        });
+        let folded: Vec<Var> = folded.collect();
         let lane = self.out.variable(None, "lane", Holds::Size);
         self.out.open(Control::Elements { index: lane, count: Size::known(lanes) });
         self.name_numbers(pass);
@@ -289,8 +386,17 @@ impl<'a> NestLowering<'a> {
             let value = self.operand(&store.operand, &nodes, variables, Some(&at));
             self.out.push(Statement::Store(ElementRef { of: *array, index: at.clone() }, value));
         }
+        if !folded.is_empty() {
+            let mask = self.out.variable(None, "counts", Holds::Mask);
+            self.out.push(Statement::Mask { var: mask, index: lane, below: rows.into() });
+            for (fold, array) in pass.row_folds.iter().zip(&folded) {
+                let value = self.operand(&fold.operand, &nodes, variables, Some(&at));
+                let place = ElementRef { of: *array, index: at.clone() };
+                self.out.push(Statement::Combine { place, monoid: fold.monoid, value, mask: Some(mask) });
+            }
+        }
         self.out.close();
-        arrays
+        (arrays, folded)
     }
 }
 
