@@ -63,6 +63,7 @@ mod ranges;
 mod rearranging;
 mod reductions;
 #[cfg(gate)]
+mod short_rows;
 mod stacks;
 mod states;
 #[cfg(gate)]

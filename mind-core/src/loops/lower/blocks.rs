@@ -341,7 +341,7 @@ impl NestLowering<'_> {
         for (of, written) in self.consecutive(variables) {
             let holds = Holds::Array(self.out.dtype(of), width);
             let var = self.out.derived(of, "block", holds);
-            if self.short.is_some() && !written {
+            if self.short_block().is_some() && !written {
                 let spare = self.out.derived(of, "spare", holds);
                 self.out.push(Statement::Whole { var, spare, of, len: len.clone() });
             } else {

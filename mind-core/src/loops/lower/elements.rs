@@ -137,7 +137,7 @@ impl NestLowering<'_> {
         let in_lanes: Vec<LaneFold> = sums.iter().flatten().cloned().collect();
         outer.clone().for_each(|axis| self.open(axis, &in_lanes));
         // A pass that only stores is not computed as a block, which would be stored beyond its row.
-        let block = self.short.filter(|_| !in_lanes.is_empty());
+        let block = self.short_block().filter(|_| !in_lanes.is_empty());
         self.slices(&mut variables, block.is_some());
         let width = match self.frame {
             NestRows::Nest | NestRows::Row => in_lanes.iter().map(|sum| sum.lanes).max(),

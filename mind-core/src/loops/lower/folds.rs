@@ -141,7 +141,7 @@ impl<'a> NestLowering<'a> {
     /// The number of lanes of the folds of a pass along the row. All folds have as many lanes as the narrowest type.
     /// Lanes without elements change nothing, so fewer lanes give the same bits.
     pub(super) fn lanes(&self, pass: &Pass) -> usize {
-        if let Some(block) = self.short {
+        if let Some(block) = self.short_block() {
             return block;
         }
         let of_type = pass.folds.iter().map(|fold| lanes_of(fold.dtype)).max().unwrap_or(1);
@@ -150,7 +150,7 @@ impl<'a> NestLowering<'a> {
 
     /// The lanes of a summed row, combined into one element.
     pub(super) fn value_of_row(&self, sum: &LaneFold) -> Expr {
-        match (self.inner_known().or(self.short), sum.value()) {
+        match (self.inner_known().or(self.short_block()), sum.value()) {
             // There is one block, so no loop over blocks keeps the lanes in registers.
             (Some(len), Expr::Lanes { monoid, .. }) if len <= sum.lanes && self.is_one_run() => {
                 Expr::Lanes { monoid, lanes: Lanes::Array(sum.sums), at: Combined::Inline }

@@ -39,6 +39,18 @@ pub(super) enum NestRows {
     Rows(Columns),
 }
 
+/// A bound on the length of rows in one version of the loops.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Short {
+    /// Several rows are computed as one row, and then folded at once.
+    Flat,
+    /// A row is a block of so many elements, or a part of one.
+    Block(usize),
+}
+
+/// The longest row of unknown length that is folded with other rows at once. A longer one takes as little time alone.
+pub(super) const LONGEST_FLAT: usize = 64;
+
 /// A part of a row.
 #[derive(Clone, Copy)]
 pub(super) struct Columns {
@@ -79,8 +91,8 @@ pub(super) struct NestLowering<'a> {
     pub(super) block_row: Option<Var>,
     /// The row of a product's sums.
     pub(super) sums: Option<Var>,
-    /// The length of the block as which a whole row is computed, if rows are at most as long.
-    pub(super) short: Option<usize>,
+    /// How rows are computed in the version of the loops for short rows.
+    pub(super) short: Option<Short>,
     pub(super) out: Writer,
 }
 
@@ -147,7 +159,7 @@ impl<'a> NestLowering<'a> {
         self.begin_values();
         self.declare_draws();
         match self.short_rows() {
-            Some(most) => self.short_or_long_rows(most),
+            Some(lanes) => self.short_or_long_rows(lanes),
             None => self.all_rows(),
         }
         let folds = self.nest.folds().filter_map(|fold| match &fold.target {
@@ -164,24 +176,46 @@ impl<'a> NestLowering<'a> {
         totals.collect()
     }
 
-    /// Three versions of the loops, of which one runs: rows are blocks of `most / 2` elements, blocks of `most`
-    /// elements, or longer.
-    fn short_or_long_rows(&mut self, most: usize) {
+    /// Versions of the loops, of which one runs. Short rows are folded several at once if they can be, else as blocks of
+    /// half as many elements as there are lanes, or of as many.
+    fn short_or_long_rows(&mut self, lanes: usize) {
         let len = self.inner_len();
         let totals = self.totals.clone();
-        for (above, block) in [(None, Some(most / 2)), (Some(most / 2), Some(most)), (Some(most), None)] {
-            if let Some(block) = block {
-                self.out.open(Control::If { less: len.clone(), than: Size::known(block + 1) });
+        self.short = Some(Short::Flat);
+        let folds_row = |pass: &&Pass| pass.folds.iter().any(|fold| matches!(fold.target, Target::Number(_)));
+        let is_flat = self.nest.passes.iter().filter(folds_row).all(|pass| self.flat(pass).is_some());
+        let versions = match is_flat {
+            true => vec![(LONGEST_FLAT, Short::Flat)],
+            false => [lanes / 2, lanes].map(|block| (block, Short::Block(block))).to_vec(),
+        };
+        let mut above = None;
+        let versions = versions.into_iter().map(|(most, short)| (Some(most), Some(short)));
+        for (most, short) in versions.chain([(None, None)]) {
+            if let Some(most) = most {
+                self.out.open(Control::If { less: len.clone(), than: Size::known(most + 1) });
             }
             if let Some(above) = above {
                 self.out.open(Control::If { less: Size::known(above), than: len.clone() });
                 self.totals = totals.iter().map(|total| self.with_own_chain(total)).collect();
                 self.numbers.clear();
             }
-            self.short = block;
+            self.short = short;
+            (self.block, self.block_row) = (None, None);
+            if short == Some(Short::Flat) {
+                self.begin_values();
+            }
             self.all_rows();
             above.iter().for_each(|_| self.out.close());
-            block.iter().for_each(|_| self.out.close());
+            most.iter().for_each(|_| self.out.close());
+            above = most;
+        }
+    }
+
+    /// The length of the block as which a whole row is computed, in the version for rows that are at most as long.
+    pub(super) fn short_block(&self) -> Option<usize> {
+        match self.short {
+            Some(Short::Block(block)) => Some(block),
+            Some(Short::Flat) | None => None,
         }
     }
 
@@ -208,7 +242,7 @@ impl<'a> NestLowering<'a> {
         self.end_folds(0);
     }
 
-    /// The most elements of a row that is computed as one block. `None` unless rows of unknown length are folded and
+    /// The lanes of folds along rows that may be short. `None` unless rows of unknown length are folded and
     /// elements beyond a row may be read.
     fn short_rows(&self) -> Option<usize> {
         let is_open = matches!(self.frame, NestRows::Nest)
@@ -223,7 +257,7 @@ impl<'a> NestLowering<'a> {
             let is_row = pass.folds.iter().all(is_number) && self.can_be_padded(pass, &self.variables(pass));
             // Other passes process no more elements than the row has.
             let is_other = pass.folds.iter().all(|fold| matches!(fold.target, Target::Memory(_)));
-            pass.row_folds.iter().all(|fold| matches!(fold.target, Target::Total(_))) && (is_row || is_other)
+            is_row || is_other
         };
         let in_arrays = self.memory.iter().any(|(sum, _)| matches!(sum.place, PartialSums::Arrays(_)));
         let lanes = passes.iter().filter(|pass| folds_row(pass)).map(|pass| self.lanes(pass)).min()?;

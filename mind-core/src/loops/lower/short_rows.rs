@@ -17,7 +17,7 @@ use super::{
     blocks::BLANK,
     folds::lanes_of,
     known,
-    rows::{Block, Columns, NestLowering, NestRows},
+    rows::{Block, Columns, LONGEST_FLAT, NestLowering, NestRows, Short},
 };
 
 /// A fold of each row, stored contiguously.
@@ -97,7 +97,8 @@ impl<'a> NestLowering<'a> {
     pub(super) fn begin_values(&mut self) {
         let nest = self.nest;
         for pass in nest.passes.iter().filter(|pass| self.flat(pass).is_some()).collect::<Vec<_>>() {
-            let (Some(len), Some(rows)) = (self.inner_known(), self.flat_rows()) else { continue };
+            let Some(rows) = self.flat_rows() else { continue };
+            let len = self.inner_known().unwrap_or(LONGEST_FLAT);
             for fold in pass.folds.iter().filter(|fold| in_memory(pass, fold).is_none()) {
                 let values = self.out.variable(None, "values", Holds::Array(fold.dtype, len * rows));
                 self.out.push(Statement::Array(values, BLANK));
@@ -111,20 +112,20 @@ impl<'a> NestLowering<'a> {
         /// The most elements of a block.
         const BLOCK: usize = 2048;
 
-        let len = self.inner_known()?;
         let is_flat = self.nest.passes.iter().any(|pass| self.flat(pass).is_some());
-        is_flat.then(|| (BLOCK / len).clamp(16, 256) / 16 * 16)
+        let rows = self.inner_known().map_or(16, |len| (BLOCK / len).clamp(16, 256) / 16 * 16);
+        is_flat.then_some(rows)
     }
 
     /// Computes the elements of a pass for a block of rows as one row, in the nest that [`Self::flat`] returns, and
     /// sums the rows. The sums are the numbers from `first` on.
     pub(super) fn flat_pass(&mut self, pass: &Pass, flat: &Nest, first: usize) {
-        let len = self.inner_known().expect("short rows have a known length");
+        let len = self.inner_len();
         let axis = self.nest.row_axes - 1;
         let block = self.block.expect("short rows are summed in blocks");
         let flat_pass = &flat.passes[0];
         let [column, columns] = [("column", block.first), ("columns", block.rows)]
-            .map(|(name, rows)| self.out.size(name, Size::from(rows).times(Size::known(len))));
+            .map(|(name, rows)| self.out.size(name, Size::from(rows).times(len.clone())));
         let arrays: Vec<_> = self.values.drain(..flat_pass.folds.len()).collect();
         let frame = NestRows::Rows(Columns { column, columns, first: None });
         let mut inner = NestLowering::new(self.plan, flat, self.captures, frame, mem::take(&mut self.out));
@@ -153,12 +154,12 @@ impl<'a> NestLowering<'a> {
                 }
                 None => {
                     let values = arrays.next().expect("elements that are not in memory have an array");
-                    (Subslice::whole(values), Size::known(len))
+                    (Subslice::whole(values), len.clone())
                 }
             };
             let sums = self.numbers[first + position].block.expect("there are blocks of rows");
             let sums = Subslice { of: sums, at: None, len: Some(block.rows.into()) };
-            let (monoid, len, folds) = (fold.monoid, Size::known(len), sums.clone());
+            let (monoid, len, folds) = (fold.monoid, len.clone(), sums.clone());
             self.out.push(Statement::FoldRows { monoid, folds, of, len, stride });
             self.divide(fold, sums);
         }
@@ -175,8 +176,12 @@ impl<'a> NestLowering<'a> {
     pub(super) fn flat(&self, pass: &Pass) -> Option<Nest> {
         // Values that are faster to compute than to read would only be written and read once more.
         let is_slow = |node: &Node| node.op.row().cost.is_series();
-        let is_worth_it = pass.elements.is_empty() || pass.elements.iter().any(is_slow);
-        if pass.folds.is_empty() || !is_worth_it || !self.sums_are_short(pass.folds.iter()) {
+        let is_worth_it = || pass.elements.is_empty() || pass.elements.iter().any(is_slow);
+        let are_short = match self.short {
+            Some(Short::Flat) => pass.folds.iter().all(|fold| fold.dtype != DType::Bool),
+            Some(Short::Block(_)) | None => is_worth_it() && self.sums_are_short(pass.folds.iter()),
+        };
+        if pass.folds.is_empty() || !are_short {
             return None;
         }
         let axis = self.nest.row_axes - 1;
