@@ -357,6 +357,7 @@ fn every_kind_of_loop_computes_what_the_interpreter_does() {
         "For",
         "If",
         "Mask",
+        "Nonzero",
         "Number",
         "OneByOne",
         "Padded",

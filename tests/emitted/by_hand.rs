@@ -60,7 +60,7 @@ impl Builder {
 
     fn buffer(&mut self, place: Location, ty: Type) -> BufferId {
         let value = self.value();
-        self.plan.buffers.push(Buffer { place, ty, value });
+        self.plan.buffers.push(Buffer { place, ty, value, is_sparse: false });
         BufferId(self.plan.buffers.len() - 1)
     }
 

@@ -221,6 +221,10 @@ impl<'a> Printer<'a> {
                 let (from, to) = (self.size(from), self.size(to));
                 format!("for {first}, {rows} of blocks of {most} in {from}..{to}")
             }
+            Control::Nonzero { index, first, of } => {
+                let [index, first, of] = [index, first, of].map(|var| self.name(*var));
+                format!("for {index} from {first} on where {of} is not 0")
+            }
             Control::Elements { index, count } => {
                 format!("each {} of {}", self.name(*index), self.size(count))
             }

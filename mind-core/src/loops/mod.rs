@@ -499,6 +499,15 @@ pub enum Control {
         /// The most rows of a block.
         most: Var,
     },
+    /// For each index of a block, of at most 64, whose element is not 0, ascending.
+    Nonzero {
+        /// The index.
+        index: Var,
+        /// The first index of the block.
+        first: Var,
+        /// A slice of the elements of the block.
+        of: Var,
+    },
     /// For each element of a row, from the first on.
     Elements {
         /// The index.

@@ -7,6 +7,7 @@
 mod derivative;
 mod rows;
 mod threefry;
+mod zeros;
 
 use crate::{profile::Profile, ty::DType};
 

@@ -56,6 +56,7 @@ impl<'g> Planner<'g> {
                 Delivery::Scalar(_) => {}
             }
         }
+        let is_sparse = sparse(graph);
         for (id, item) in graph.items.iter().enumerate().filter(|(id, _)| planner.storage.is_stored[*id]) {
             let place = match &item.work {
                 Work::Input(input) => Location::Input(*input),
@@ -63,7 +64,8 @@ impl<'g> Planner<'g> {
                 _ => places[id].clone(),
             };
             let ty = Type::new(item.dtype, item.shape.clone());
-            planner.buffers.push(Buffer { place, ty, value: item.value });
+            let is_sparse = is_sparse[id];
+            planner.buffers.push(Buffer { place, ty, value: item.value, is_sparse });
             planner.buffer_of[id] = Some(BufferId(planner.buffers.len() - 1));
         }
         planner
@@ -302,6 +304,28 @@ impl<'g> Planner<'g> {
             steps,
         }
     }
+}
+
+/// For each item, whether most of its elements are expected to be 0.
+fn sparse(graph: &Graph) -> Vec<bool> {
+    let mut is_sparse: Vec<bool> = Vec::with_capacity(graph.items.len());
+    for item in &graph.items {
+        let is_zero = |read: &ItemOperand| match read {
+            ItemOperand::View(View { source: Source::Scalar(scalar), .. }) | ItemOperand::Scalar(scalar) => {
+                scalar.is_zero()
+            }
+            ItemOperand::View(_) => {
+                read.item().and_then(|item| is_sparse.get(item)).is_some_and(|is_sparse| *is_sparse)
+            }
+        };
+        let zeros: Vec<bool> = item.reads.iter().map(is_zero).collect();
+        is_sparse.push(match item.work {
+            Work::Elementwise(map) => map.is_mostly_zero(&zeros),
+            Work::Copy => zeros == [true],
+            _ => false,
+        });
+    }
+    is_sparse
 }
 
 fn number(read: &ItemOperand) -> Scalar {

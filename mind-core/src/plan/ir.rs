@@ -109,6 +109,8 @@ pub struct Buffer {
     pub ty: Type,
     /// The value it holds, for names.
     pub value: ValueId,
+    /// Whether most elements are expected to be 0, as those of a mask that selects one of many.
+    pub is_sparse: bool,
 }
 
 /// The location of a buffer.
@@ -151,6 +153,13 @@ pub enum Scalar {
         /// The element type that it is converted to.
         dtype: DType,
     },
+}
+
+impl Scalar {
+    /// Whether it is known to be 0.
+    pub(crate) fn is_zero(&self) -> bool {
+        matches!(self, Self::Constant(data) if *data == TensorData::splat(data.dtype(), 0.0))
+    }
 }
 
 /// One step of a plan.

@@ -227,8 +227,7 @@ fn parts(buffers: &mut Vec<Buffer>, uses: &mut Uses, call: &KernelCall) -> Optio
         if are_parts[position] {
             buffers[buffer.0].place = place;
         } else {
-            let value = buffers[buffer.0].value;
-            buffers.push(Buffer { place, ty, value });
+            buffers.push(Buffer { place, ty, ..buffers[buffer.0].clone() });
             copies.push(Step::Nest(copy(buffer, BufferId(buffers.len() - 1), counts[position].clone())));
         }
     }

@@ -59,7 +59,9 @@ pub(super) fn defined(statement: &Statement) -> Vec<Var> {
         Statement::Whole { var, spare, .. } => vec![*var, *spare],
         Statement::TakeOut { var, home, .. } => vec![*var, *home],
         Statement::Do(head, _) => match head {
-            Control::For { index, .. } | Control::Elements { index, .. } => vec![*index],
+            Control::For { index, .. } | Control::Elements { index, .. } | Control::Nonzero { index, .. } => {
+                vec![*index]
+            }
             Control::Chains { first, end, .. } => vec![*first, *end],
             Control::Blocks { first, rows, .. } => vec![*first, *rows],
             Control::If { .. } => Vec::new(),

@@ -412,6 +412,20 @@ impl<'m, 'p> Machine<'m, 'p> {
                     [first, rows].into_iter().for_each(|var| self.held[var.0] = Held::Nothing);
                 }
             }
+            Control::Nonzero { index, first, of } => {
+                let first = self.index(*first);
+                let elements = self.read(&Subslice::whole(*of));
+                let is_nonzero: Vec<bool> = each_type!(&elements, elements => {
+                    let mut zeros = elements.clone();
+                    zeros.fill(Default::default());
+                    zeros.iter().zip(elements).map(|(zero, element)| zero != element).collect()
+                });
+                for at in (0..is_nonzero.len()).filter(|at| is_nonzero[*at]) {
+                    self.define(*index, Held::Size(first + at));
+                    self.body(body);
+                    self.held[index.0] = Held::Nothing;
+                }
+            }
             Control::Elements { index, count } => {
                 for at in 0..self.size(count) {
                     self.define(*index, Held::Size(at));

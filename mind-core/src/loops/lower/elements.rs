@@ -1,5 +1,7 @@
 //! Lowers one pass over the elements of a row.
 
+use std::slice;
+
 use crate::{
     dim::Dim,
     loops::{Control, ElementRef, Expr, Holds, Size, Statement, Subslice, Var},
@@ -135,7 +137,13 @@ impl NestLowering<'_> {
         let mut variables = variables.clone();
         let outer = self.nest.row_axes..self.rank() - 1;
         let in_lanes: Vec<LaneFold> = sums.iter().flatten().cloned().collect();
-        outer.clone().for_each(|axis| self.open(axis, &in_lanes));
+        let factor = if outer.is_empty() { None } else { self.run_factor(slice::from_ref(pass)) };
+        for axis in outer.clone() {
+            match &factor {
+                Some(factor) if axis + 1 == outer.end => self.open_nonzero(factor),
+                _ => self.open(axis, &in_lanes),
+            }
+        }
         // A pass that only stores is not computed as a block, which would be stored beyond its row.
         let block = self.short_block().filter(|_| !in_lanes.is_empty());
         self.slices(&mut variables, block.is_some());
@@ -166,6 +174,9 @@ impl NestLowering<'_> {
                 self.each(pass, &variables, sums, "j", self.inner_len(), None);
             }
             (None, Some(width)) => self.blocks(pass, &variables, sums, width),
+        }
+        if factor.is_some() {
+            self.out.close();
         }
         for axis in outer.rev() {
             self.out.close();

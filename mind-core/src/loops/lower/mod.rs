@@ -14,6 +14,7 @@ mod nest;
 mod numbers;
 mod rows;
 mod short_rows;
+mod sparse;
 mod writer;
 
 use crate::{

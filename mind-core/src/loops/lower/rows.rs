@@ -222,17 +222,25 @@ impl<'a> NestLowering<'a> {
     /// The loops over rows, and the folds that they add to.
     pub(super) fn all_rows(&mut self) {
         let totals = self.totals.clone();
+        let factor = (self.is_one_run() && self.rows_at_once().is_none())
+            .then(|| self.run_factor(&self.nest.passes))
+            .flatten();
         for depth in 0..self.nest.row_axes {
             self.begin_folds(depth);
-            match self.rows_at_once() {
-                Some(rows) if depth + 1 == self.nest.row_axes => self.open_block(depth, rows),
-                Some(_) | None => self.open(depth, &totals),
+            let is_last = depth + 1 == self.nest.row_axes;
+            match (self.rows_at_once(), &factor) {
+                (Some(rows), _) if is_last => self.open_block(depth, rows),
+                (None, Some(factor)) if is_last => self.open_nonzero(factor),
+                _ => self.open(depth, &totals),
             }
         }
         self.begin_folds(self.nest.row_axes);
         let mut of_passes = totals.clone().into_iter();
         for pass in &self.nest.passes {
             self.pass(pass, &mut of_passes);
+        }
+        if factor.is_some() {
+            self.out.close();
         }
         for depth in (0..self.nest.row_axes).rev() {
             self.end_folds(depth + 1);

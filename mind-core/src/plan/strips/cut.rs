@@ -295,7 +295,8 @@ impl Cutter<'_> {
         let Buffer { ty, value, .. } = self.buffers[first.0].clone();
         let shape = Shape::from_slice(extents);
         let sums = BufferId(self.buffers.len());
-        self.buffers.push(Buffer { place: arena::UNASSIGNED, ty: Type::new(ty.dtype, shape.clone()), value });
+        let ty = Type::new(ty.dtype, shape.clone());
+        self.buffers.push(Buffer { place: arena::UNASSIGNED, ty, value, is_sparse: false });
         let mut loads = loads.clone();
         loads.push(View::contiguous(sums, &shape));
         let of_sums = Operand::Load(loads.len() - 1);
@@ -406,8 +407,8 @@ impl Cutter<'_> {
 
     fn part(&mut self, of: BufferId, from: Dim, ty: Type) -> BufferId {
         let part = BufferId(self.buffers.len());
-        let value = self.buffers[of.0].value;
-        self.buffers.push(Buffer { place: Location::Part { of, from }, ty, value });
+        let place = Location::Part { of, from };
+        self.buffers.push(Buffer { place, ty, ..self.buffers[of.0].clone() });
         self.parts.push(BufferPart { buffer: part, of });
         self.known.insert(of, part);
         part

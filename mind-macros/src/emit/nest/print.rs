@@ -21,7 +21,8 @@ use crate::emit::{
 };
 
 /// Names in the emitted text that are not names of variables.
-const OWN: [&str; 10] = ["nest", "rows", "elements", "near", "turns", "sum", "at", "block", "product", "by"];
+const OWN: [&str; 11] =
+    ["nest", "rows", "elements", "near", "turns", "sum", "at", "block", "product", "by", "set"];
 
 #[derive(Clone)]
 pub(super) struct Printer<'a> {
@@ -280,6 +281,15 @@ impl<'a> Printer<'a> {
                      let {rows} = ({to} - {first}).min({most});"
                 )
             }
+            Control::Nonzero { index, first, of } => {
+                let [index, first, elements] = [index, first, of].map(|var| self.name(*var));
+                let zero = of_neutral(Neutral::Zero, self.loops.dtype(*of));
+                format!(
+                    "{{ let (mut set, mut at) = (0_u64, 0); while at < {elements}.len() {{ \
+                     set |= u64::from({elements}[at] != {zero}) << at; at += 1; }} while set > 0 {{ \
+                     let {index} = {first} + set.trailing_zeros() as usize; set &= set - 1;"
+                )
+            }
             // The loop has its own counter. In a build without optimisation, the calls that a range makes for each
             // element take a large part of the time.
             Control::Elements { index, count } => {
@@ -293,6 +303,7 @@ impl<'a> Printer<'a> {
     fn end(&self, head: &Control) -> String {
         match head {
             Control::Elements { index, .. } => format!("{} += 1; }} }}\n", self.name(*index)),
+            Control::Nonzero { .. } => "} }\n".to_owned(),
             Control::For { .. } | Control::Chains { .. } | Control::Blocks { .. } | Control::If { .. } => {
                 "}\n".to_owned()
             }
