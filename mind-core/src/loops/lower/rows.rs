@@ -176,8 +176,8 @@ impl<'a> NestLowering<'a> {
         totals.collect()
     }
 
-    /// Versions of the loops, of which one runs. Short rows are folded several at once if they can be, else as blocks of
-    /// half as many elements as there are lanes, or of as many.
+    /// Versions of the loops, of which one runs. Short rows are folded several at once if they can be, else as blocks
+    /// of half as many elements as there are lanes, or of as many.
     fn short_or_long_rows(&mut self, lanes: usize) {
         let len = self.inner_len();
         let totals = self.totals.clone();

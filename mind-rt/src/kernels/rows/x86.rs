@@ -12,8 +12,8 @@ use crate::kernels::monoid::{Max, Min, Monoid, Sum};
 use crate::kernels::prefetch::prefetch;
 use crate::simd::{SimdLevel, simd_level};
 
-/// Folds rows of `len` elements, `stride` apart. Returns `false` if it did nothing. The caller has checked that the rows
-/// are short and inside `elements`.
+/// Folds rows of `len` elements, `stride` apart. Returns `false` if it did nothing. The caller has checked that the
+/// rows are short and inside `elements`.
 pub(super) fn fold<M: InRegisters<T>, T: Copy>(
     elements: &[T],
     len: usize,
