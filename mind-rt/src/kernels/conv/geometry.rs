@@ -31,9 +31,29 @@ pub struct Conv2d {
 }
 
 impl Conv2d {
-    /// Checks the geometry, and the lengths that are given.
+    /// The same convolution with bounded strides, after checks of the geometry and of the lengths that are given.
     #[track_caller]
-    pub(super) fn check(&self, input: Option<usize>, filter: Option<usize>, out: Option<usize>) {
+    pub(super) fn checked(&self, input: Option<usize>, filter: Option<usize>, out: Option<usize>) -> Self {
+        let bounded = self.with_bounded_strides();
+        bounded.check(input, filter, out);
+        bounded
+    }
+
+    /// The same convolution. Nothing is a stride away from the only position along an axis, so the stride may be of any
+    /// size, which would overflow in products. A stride that is larger than the padded image becomes its extent.
+    fn with_bounded_strides(&self) -> Self {
+        let bounded = |stride: usize, outputs: usize, extent: usize, [before, after]: [usize; 2]| {
+            let padded = extent.saturating_add(before).saturating_add(after).max(1);
+            if outputs <= 1 { stride.min(padded) } else { stride }
+        };
+        let [down, across] = self.stride;
+        let down = bounded(down, self.h_out, self.h, self.pad[0]);
+        let across = bounded(across, self.w_out, self.w, self.pad[1]);
+        Self { stride: [down, across], ..*self }
+    }
+
+    #[track_caller]
+    fn check(&self, input: Option<usize>, filter: Option<usize>, out: Option<usize>) {
         let len = |dims: [usize; 4]| dims.into_iter().try_fold(1usize, usize::checked_mul);
         let is =
             |found: Option<usize>, dims| len(dims).is_some_and(|len| found.is_none_or(|found| found == len));

@@ -45,7 +45,7 @@ pub fn conv2d_with<T: Convolve>(
     scratch: &mut [T],
     epilogue: impl Epilogue<T>,
 ) {
-    g.check(Some(input.len()), Some(filter.len()), None);
+    let g = &g.checked(Some(input.len()), Some(filter.len()), None);
     check(scratch.len() >= conv2d_scratch(g), "conv2d: too little scratch memory");
     poison(scratch);
     with_parts(parts_worth(g.work()), [g.n * g.h_out * g.w_out, g.w_out], epilogue, |parts| {
@@ -66,7 +66,7 @@ pub fn conv2d_grad_input_with<T: Convolve>(
     scratch: &mut [T],
     epilogue: impl Epilogue<T>,
 ) {
-    g.check(None, Some(filter.len()), Some(cotangent.len()));
+    let g = &g.checked(None, Some(filter.len()), Some(cotangent.len()));
     check(scratch.len() >= conv2d_grad_input_scratch(g), "conv2d: too little scratch memory");
     poison(scratch);
     with_parts(parts_worth(g.work()), [g.n * g.h * g.w, g.w], epilogue, |parts| {
@@ -88,7 +88,7 @@ pub fn conv2d_grad_filter_with<T: Convolve>(
     scratch: &mut [T],
     epilogue: impl Epilogue<T>,
 ) {
-    g.check(Some(input.len()), None, Some(cotangent.len()));
+    let g = &g.checked(Some(input.len()), None, Some(cotangent.len()));
     check(scratch.len() >= conv2d_grad_filter_scratch(g), "conv2d: too little scratch memory");
     poison(scratch);
     with_parts(parts_worth(g.work()), [g.kh * g.kw * g.c_in, 1], epilogue, |parts| {

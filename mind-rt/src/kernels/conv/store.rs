@@ -13,7 +13,7 @@ use crate::workspace::{carve, slot_bytes, with_workspace};
 
 /// As [`conv2d_with`], stored to `out`.
 pub fn conv2d<T: Convolve>(g: &Conv2d, input: &[T], filter: &[T], out: &mut [T]) {
-    g.check(Some(input.len()), Some(filter.len()), Some(out.len()));
+    let g = &g.checked(Some(input.len()), Some(filter.len()), Some(out.len()));
     poison(out);
     let store = Stored::new(out, g.c_out);
     with_scratch(conv2d_scratch(g), |scratch| conv2d_with(g, input, filter, scratch, store));
@@ -21,7 +21,7 @@ pub fn conv2d<T: Convolve>(g: &Conv2d, input: &[T], filter: &[T], out: &mut [T])
 
 /// As [`conv2d_grad_input_with`], stored to `out`.
 pub fn conv2d_grad_input<T: Convolve>(g: &Conv2d, cotangent: &[T], filter: &[T], out: &mut [T]) {
-    g.check(Some(out.len()), Some(filter.len()), Some(cotangent.len()));
+    let g = &g.checked(Some(out.len()), Some(filter.len()), Some(cotangent.len()));
     poison(out);
     let store = Stored::new(out, g.c_in);
     with_scratch(conv2d_grad_input_scratch(g), |scratch| {
@@ -31,7 +31,7 @@ pub fn conv2d_grad_input<T: Convolve>(g: &Conv2d, cotangent: &[T], filter: &[T],
 
 /// As [`conv2d_grad_filter_with`], stored to `out`.
 pub fn conv2d_grad_filter<T: Convolve>(g: &Conv2d, input: &[T], cotangent: &[T], out: &mut [T]) {
-    g.check(Some(input.len()), Some(out.len()), Some(cotangent.len()));
+    let g = &g.checked(Some(input.len()), Some(out.len()), Some(cotangent.len()));
     poison(out);
     let store = Stored::new(out, g.c_out);
     with_scratch(conv2d_grad_filter_scratch(g), |scratch| {

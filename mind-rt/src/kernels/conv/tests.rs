@@ -326,6 +326,26 @@ fn padding_is_left_out_rather_than_multiplied() {
     }
 }
 
+/// A stride does not matter if there is one position. It must not overflow in products with positions either.
+#[test]
+fn strides_beyond_the_image() {
+    for stride in [[1 << 62; 2], [usize::MAX >> 1; 2], [6, 9], [7, 1]] {
+        for [c_in, c_out] in [[2, 3], [9, 20]] {
+            let pad = [[0, 1], [1, 0]];
+            let case = Case::<f32>::new([2, 5, 6, c_in], [5, 6, c_out], stride, pad);
+            let case = case.expect("the window fits");
+            let Case { g, input, filter, cotangent } = &case;
+            let [y, dx, df] = case.expected();
+            let [mut found_y, mut found_dx, mut found_df] =
+                [&y, &dx, &df].map(|like| vec![f32::NAN; like.len()]);
+            conv2d(g, input, filter, &mut found_y);
+            conv2d_grad_input(g, cotangent, filter, &mut found_dx);
+            conv2d_grad_filter(g, input, cotangent, &mut found_df);
+            assert!([found_y, found_dx, found_df] == [y, dx, df], "{g:?}");
+        }
+    }
+}
+
 #[test]
 fn results_are_stored() {
     let case =

@@ -60,9 +60,27 @@ pub struct Line {
     extent: usize,
 }
 
+impl Pool {
+    /// The same windows, with strides and dilations that are within the tensor.
+    pub(super) fn bounded(&self) -> Self {
+        Self { axes: self.axes.map(|axis| axis.bounded()), ..*self }
+    }
+}
+
 impl PoolAxis {
     /// An axis of one element.
     pub const ONE: Self = Self { extent: 1, positions: 1, size: 1, stride: 1, dilation: 1, before: 0 };
+
+    /// The same windows. Nothing is a stride away from the only position, nor a dilation away from the only element of a
+    /// window, so these may be of any size, which would overflow in products with positions and channels.
+    fn bounded(self) -> Self {
+        let padded = self.extent.saturating_add(self.before).max(1);
+        Self {
+            stride: if self.positions <= 1 { self.stride.min(padded) } else { self.stride },
+            dilation: if self.size <= 1 { 1 } else { self.dilation },
+            ..self
+        }
+    }
 
     /// The extents of the operand and of the result.
     #[inline]
@@ -108,13 +126,12 @@ impl PoolAxis {
     fn backward(&self, first: usize) -> Line {
         let Self { stride, dilation, .. } = *self;
         let at = first + self.before;
-        let common = if dilation == 1 { 1 } else { greatest_common_divisor(stride, dilation) };
+        let (common, inverse) = common_divisor(dilation, stride);
         let (apart, tap_step) = (stride / common, dilation / common);
         // The first place that a position reaches the element at, if there is one.
         let offset = |place: usize| at as isize - (place * dilation) as isize;
-        let reaches = |place: &usize| offset(*place).rem_euclid(stride as isize) == 0;
-        let place = if dilation == 1 { Some(at % stride) } else { (0..apart).find(reaches) };
-        let place = place.filter(|place| *place < self.size);
+        let place = (at / common) as u128 * inverse as u128 % apart as u128;
+        let place = Some(place as usize).filter(|place| at.is_multiple_of(common) && *place < self.size);
         let taps = place.map_or(0, |place| (self.size - place).div_ceil(apart));
         let (place, last) = (place.unwrap_or(0), taps.saturating_sub(1));
         Line {
@@ -184,6 +201,18 @@ impl Line {
     }
 }
 
-fn greatest_common_divisor(a: usize, b: usize) -> usize {
-    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
+/// The greatest common divisor, and a multiple of `number` that differs from it by a multiple of `modulus`: the factor of
+/// `number`, by Euclid's algorithm.
+fn common_divisor(number: usize, modulus: usize) -> (usize, usize) {
+    if number == 1 {
+        return (1, 1);
+    }
+    let wide = modulus as u128;
+    let (mut remainder, mut factor) = ([modulus, number % modulus], [0, 1]);
+    while remainder[1] != 0 {
+        let times = remainder[0] / remainder[1];
+        let next = (factor[0] + wide - times as u128 * factor[1] % wide) % wide;
+        (remainder, factor) = ([remainder[1], remainder[0] % remainder[1]], [factor[1], next]);
+    }
+    (remainder[0], factor[0] as usize)
 }

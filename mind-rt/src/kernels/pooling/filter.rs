@@ -248,7 +248,12 @@ impl<T: MulAdd> RowSums<'_, T> {
         positions: Range<usize>,
         sums: &mut [[T; N]; R],
     ) {
-        let (next, apart) = (self.line.advance * self.stride, self.line.tap_step * self.stride);
+        if positions.is_empty() {
+            return;
+        }
+        // A step that leaves the row is not taken, and might overflow.
+        let [next, apart] =
+            [self.line.advance, self.line.tap_step].map(|step| step.wrapping_mul(self.stride));
         let first =
             (self.line.origin(positions.start) + (tap * self.line.tap_step) as isize) * self.stride as isize;
         let mut x = self.x.wrapping_offset(first).wrapping_add(channel);

@@ -1,6 +1,6 @@
 //! The largest element of each window, and what goes to its place.
 
-use super::axis::Pool;
+use super::axis::{Pool, PoolAxis};
 use crate::kernels::limit::limit;
 use crate::kernels::number::Number;
 
@@ -45,7 +45,7 @@ pub fn take_first<T: Number>(pool: &Pool, x: &[T], t: &[T], first: usize, y: &mu
 /// Windows that reach several parts are computed for each of them.
 #[inline(always)]
 pub fn add_to_first<T: Number>(pool: &Pool, x: &[T], dy: &[T], first: usize, row: usize, dx: &mut [T]) {
-    let stride = pool.axes[1].stride;
+    let stride = pool.axes[1].stride.min(dx.len() / row);
     let rows = (BAND_BYTES / (row * size_of::<T>())).next_multiple_of(stride).max(stride);
     for (band, dx) in dx.chunks_mut(rows * row).enumerate() {
         let start = first + band * rows;
@@ -191,10 +191,12 @@ impl Pool {
         let steps = [b.extent * c.extent * channels, c.extent * channels, channels];
         let ((first_a, count_a), (first_b, count_b)) = (a.taps(at_a), b.taps(at_b));
         let first = (outer * a.extent + first_a) * steps[0] + first_b * steps[1];
+        // At most one element of a window is inside if these are an extent apart.
+        let apart = |axis: PoolAxis| axis.dilation.min(axis.extent);
         let rows = Taps {
             first,
             counts: [count_a, count_b, 1],
-            steps: [steps[0] * a.dilation, steps[1] * b.dilation, steps[2] * c.dilation],
+            steps: [steps[0] * apart(a), steps[1] * apart(b), steps[2] * apart(c)],
             has_nan: false,
         };
         let mut has_nan = false;

@@ -89,11 +89,13 @@ pub fn pool<T: SumKernels>(pool: &Pool, of: PoolOf<'_, T>, out: &mut [T]) {
 }
 
 pub(super) fn run<T: MulAdd>(pool: &Pool, of: PoolOf<'_, T>, out: &mut [T]) {
-    let product = |each: fn(&PoolAxis) -> usize| pool.axes.iter().map(each).product::<usize>();
+    let pool = &pool.bounded();
+    // Windows may be larger than any tensor.
+    let product = |each: fn(&PoolAxis) -> usize| pool.axes.iter().map(each).fold(1, usize::saturating_mul);
     let (whole, result, taps) =
         (product(|axis| axis.extent), product(|axis| axis.positions), product(|axis| axis.size));
     let [whole, result] = [whole, result].map(|each| pool.outer * each * pool.channels);
-    let filter = taps * pool.channels;
+    let filter = taps.saturating_mul(pool.channels);
     let (operands, needed, direction) = match of {
         PoolOf::Max { x } | PoolOf::Sum { x } => {
             ([x.len(), out.len(), 0], [whole, result, 0], Direction::Forward)

@@ -79,22 +79,26 @@ impl<T: MulAdd> Sums<'_, T> {
             self.pool.axes.map(|axis| axis.extents(self.direction));
         assert!(outer < self.pool.outer && at_a < to_a && at_b < to_b && out.len() == to_c * channels);
         let line = from_c * channels;
+        // The factors of a row of taps and of a plane of them.
+        let row = c.size.wrapping_mul(channels);
+        let plane = row.wrapping_mul(b.size);
         let (loop_a, x_a, place_a) = self.tap_rows(&a, at_a);
         let (loop_b, x_b, place_b) = self.tap_rows(&b, at_b);
         let loops = [
             Loop {
                 count: loop_a.count,
                 operand: loop_a.operand * from_b * line,
-                factors: loop_a.factors * (b.size * c.size * channels) as isize,
+                factors: loop_a.factors.wrapping_mul(plane as isize),
             },
             Loop {
                 count: loop_b.count,
                 operand: loop_b.operand * line,
-                factors: loop_b.factors * (c.size * channels) as isize,
+                factors: loop_b.factors.wrapping_mul(row as isize),
             },
         ];
         let operand = self.operand.as_ptr().wrapping_add(((outer * from_a + x_a) * from_b + x_b) * line);
-        let factors = factors.at(((place_a * b.size + place_b) * c.size * channels) as isize);
+        let factors =
+            factors.at(place_a.wrapping_mul(plane).wrapping_add(place_b.wrapping_mul(row)) as isize);
         for first in 0..c.lines(self.direction) {
             let line = c.line(self.direction, first);
             let out = out.as_mut_ptr();
@@ -114,10 +118,11 @@ impl<T: MulAdd> Sums<'_, T> {
             Direction::Backward => (axis.line(self.direction, at % axis.stride), at / axis.stride),
         };
         let taps = line.taps(at);
-        let rows = Loop { count: taps.len(), operand: line.tap_step, factors: line.place_step };
-        if taps.is_empty() {
-            return (rows, 0, 0);
-        }
+        let rows = match taps.len() {
+            0 => return (Loop::NONE, 0, 0),
+            1 => Loop { count: 1, ..Loop::NONE },
+            count => Loop { count, operand: line.tap_step, factors: line.place_step },
+        };
         let first = line.origin(at) + (taps.start * line.tap_step) as isize;
         (rows, first.unsigned_abs(), line.place.wrapping_add_signed(taps.start as isize * line.place_step))
     }
@@ -129,6 +134,10 @@ struct Loop {
     count: usize,
     operand: usize,
     factors: isize,
+}
+
+impl Loop {
+    const NONE: Self = Self { count: 0, operand: 0, factors: 0 };
 }
 
 /// The factors of elements.
@@ -279,11 +288,14 @@ impl<T: MulAdd, F: Factors<T>> RowSums<'_, T, F> {
         channel: usize,
     ) {
         let Self { line, loops: [outer, inner], channels, .. } = *self;
-        let next = line.advance * channels;
-        let first = (line.origin(at) + (tap * line.tap_step) as isize) * channels as isize;
+        // Offsets wrap as pointers do: elements without taps may be far out in the padding, and sums without factors may
+        // have windows of any size.
+        let next = line.advance.wrapping_mul(channels);
+        let first = (line.origin(at) + (tap * line.tap_step) as isize).wrapping_mul(channels as isize);
         let operand = self.operand.wrapping_offset(first).wrapping_add(channel);
-        let place = line.place as isize + tap as isize * line.place_step;
-        let factors = self.factors.at(place * channels as isize + channel as isize);
+        let place = (line.place as isize).wrapping_add((tap as isize).wrapping_mul(line.place_step));
+        let next_factors = line.place_step.wrapping_mul(channels as isize);
+        let factors = self.factors.at(place.wrapping_mul(channels as isize).wrapping_add(channel as isize));
         let mut sums = [[T::ZERO; N]; W];
         for i in 0..outer.count {
             for j in 0..inner.count {
@@ -292,8 +304,7 @@ impl<T: MulAdd, F: Factors<T>> RowSums<'_, T, F> {
                 // SAFETY: the caller vouches for the taps.
                 unsafe {
                     if W > 1 && taps == 3 && line.advance == line.tap_step {
-                        let factors: [[T; N]; 3] =
-                            [0, 1, 2].map(|tap| factors.at(tap * line.place_step * channels as isize).load());
+                        let factors: [[T; N]; 3] = [0, 1, 2].map(|tap| factors.at(tap * next_factors).load());
                         share::<T, A, F, W, N>(&mut sums, x, next, &factors);
                         continue;
                     }
@@ -305,8 +316,8 @@ impl<T: MulAdd, F: Factors<T>> RowSums<'_, T, F> {
                                 sums[lane] = F::plus::<A>(sums[lane], x[lane], factor[lane]);
                             }
                         }
-                        x = x.wrapping_add(line.tap_step * channels);
-                        factors = factors.at(line.place_step * channels as isize);
+                        x = x.wrapping_add(line.tap_step.wrapping_mul(channels));
+                        factors = factors.at(next_factors);
                     }
                 }
             }

@@ -3,13 +3,15 @@ use crate::SimdLevel;
 use crate::parallel::tests::Threads;
 use crate::simd::{run_at_most, simd_level};
 
-const AXES: [PoolAxis; 7] = [
+const AXES: [PoolAxis; 9] = [
     PoolAxis { extent: 6, positions: 3, size: 2, stride: 2, dilation: 1, before: 0 },
     PoolAxis { extent: 13, positions: 13, size: 3, stride: 1, dilation: 1, before: 1 },
     PoolAxis { extent: 7, positions: 4, size: 3, stride: 2, dilation: 1, before: 1 },
     PoolAxis { extent: 5, positions: 7, size: 2, stride: 1, dilation: 3, before: 3 },
     PoolAxis { extent: 4, positions: 2, size: 1, stride: 3, dilation: 1, before: 0 },
     PoolAxis { extent: 19, positions: 4, size: 5, stride: 4, dilation: 2, before: 2 },
+    PoolAxis { extent: 17, positions: 3, size: 4, stride: 6, dilation: 4, before: 3 },
+    PoolAxis { extent: 11, positions: 4, size: 3, stride: 3, dilation: 5, before: 4 },
     // Windows that lie outside.
     PoolAxis { extent: 2, positions: 6, size: 2, stride: 1, dilation: 1, before: 3 },
 ];
@@ -65,6 +67,59 @@ fn lines_are_the_windows_and_their_transpose() {
             }
             assert!(seen.into_iter().all(|seen| seen), "{axis:?} {direction:?}");
         }
+    }
+}
+
+/// Strides of the only position, dilations of the only element, and padding, of which no multiple is an offset.
+#[test]
+fn strides_and_dilations_beyond_the_tensor() {
+    const FAR: usize = 1 << 62;
+    let axis = |extent, positions, size, stride, dilation, before| PoolAxis {
+        extent,
+        positions,
+        size,
+        stride,
+        dilation,
+        before,
+    };
+    let axes = [
+        axis(5, 1, 1, FAR, FAR, 0),
+        axis(6, 1, 3, usize::MAX >> 1, 2, 1),
+        axis(6, 5, 1, 1, usize::MAX >> 1, 0),
+        axis(4, 2, 2, FAR / 2, 1, FAR / 2),
+        axis(4, 2, 2, 3, FAR / 2, FAR / 2 - 1),
+        axis(5, 3, 2, FAR / 4 + 1, FAR / 4, FAR / 4),
+    ];
+    for (i, (first, second)) in axes.iter().flat_map(|a| axes.map(|b| (*a, b))).enumerate() {
+        for axes in [[PoolAxis::ONE, first, second], [first, second, AXES[1]]] {
+            let pool = Pool { outer: 2, axes, channels: [3, 40][i % 2] };
+            let case = Case::new(pool, small);
+            for (of, expected) in case.each().into_iter().zip(&case.expected) {
+                let mut out = vec![f32::NAN; expected.len()];
+                super::pool(&pool, of, &mut out);
+                assert!(out == *expected, "{of:?} of {pool:?}:\n{out:?}, expected\n{expected:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn windows_beyond_the_tensor() {
+    for before in [(1 << 61) - 3, 1 << 61] {
+        let axis = PoolAxis { extent: 4, positions: 2, size: 1 << 61, stride: 2, dilation: 2, before };
+        let pool = Pool { outer: 1, axes: [axis; 3], channels: 3 };
+        let (x, dy) = ([1.0_f32; 192], [1.0_f32; 24]);
+        let [mut y, mut dx] = [vec![f32::NAN; 24], vec![f32::NAN; 192]];
+        super::pool(&pool, PoolOf::Max { x: &x }, &mut y);
+        assert_eq!(y, [1.0; 24], "{before}");
+        super::pool(&pool, PoolOf::Sum { x: &x }, &mut y);
+        // Windows have every second element.
+        assert_eq!(y, [8.0; 24], "{before}");
+        super::pool(&pool, PoolOf::SumGrad { dy: &dy }, &mut dx);
+        let odd = before % 2;
+        assert!((0..192).all(|at| dx[at]
+            == f32::from(u8::from([at / 48, at / 12 % 4, at / 3 % 4].iter().all(|place| place % 2 == odd)))
+                * 8.0));
     }
 }
 
