@@ -281,3 +281,53 @@ const COUNTED: [f32; 60] = [
     1.6666666269302368, 1.7777777910232544, 3.5555553436279297, 3.777777671813965, 1.8888888359069824, 2.0,
     1.8888888359069824, 2.0,
 ];
+
+/// Nothing is a stride away from the only position, nor a dilation away from the only element of a window.
+#[test]
+fn strides_beyond_the_tensor() {
+    mind! {
+        fn maxima(x: f32[1, 5, 6, 2]) -> f32[1, 1, 1, 2] {
+            max_pool(
+                x, [1, 1],
+                strides = [4611686018427387904, 4611686018427387905],
+                dilations = [4611686018427387904, 9223372036854775807],
+            )
+        }
+        fn of_maxima(x: f32[1, 5, 6, 2], dy: f32[1, 1, 1, 2]) -> f32[1, 5, 6, 2] {
+            vjp(maxima, wrt = x)(x, dy)
+        }
+        fn sums(x: f32[1, 5, 6, 2]) -> f32[1, 1, 1, 2] {
+            sum_pool(x, [3, 3], strides = [4611686018427387904, 9223372036854775807], padding = same)
+        }
+        fn of_sums(x: f32[1, 5, 6, 2], dy: f32[1, 1, 1, 2]) -> f32[1, 5, 6, 2] { vjp(sums, wrt = x)(x, dy) }
+        fn products(x: f32[1, 5, 6, 2], f: f32[2, 3, 2, 1]) -> f32[1, 1, 1, 1] {
+            conv2d(x, f, strides = [4611686018427387904, 9223372036854775807], padding = same)
+        }
+        fn of_products(x: f32[1, 5, 6, 2], f: f32[2, 3, 2, 1], dy: f32[1, 1, 1, 1])
+            -> (f32[1, 5, 6, 2], f32[2, 3, 2, 1]) {
+            vjp(products, wrt = (x, f))(x, f, dy)
+        }
+        fn dilated(x: f32[1, 5, 6, 2], f: f32[2, 3, 2, 1]) -> f32[1, 1, 1, 1] {
+            conv2d(x, f, strides = [4611686018427387904, 9223372036854775807], dilations = [1, 2])
+        }
+    }
+    let x = image();
+    let at = |i: usize, j: usize, c: usize| x[[0, i, j, c]];
+    assert_eq!(maxima(&x).as_slice(), [at(0, 0, 0), at(0, 0, 1)]);
+    let ones = |i: usize, j: usize, rows: usize, columns: usize| f32::from(u8::from(i < rows && j < columns));
+    let dy = Tensor::full(1.0);
+    assert!(of_maxima(&x, &dy) == Tensor::from_fn(|[_, i, j, _]| ones(i, j, 1, 1)));
+    // The padding that `same` needs for one position is the window less the tensor, which is none.
+    let window = |rows: usize, columns: usize, c: usize| -> f32 {
+        (0..rows).flat_map(|i| (0..columns).map(move |j| (i, j))).map(|(i, j)| at(i, j, c)).sum()
+    };
+    assert_eq!(sums(&x).as_slice(), [window(3, 3, 0), window(3, 3, 1)]);
+    assert!(of_sums(&x, &dy) == Tensor::from_fn(|[_, i, j, _]| ones(i, j, 3, 3)));
+    let f = Tensor::full(1.0);
+    assert_eq!(products(&x, &f).as_slice(), [window(2, 3, 0) + window(2, 3, 1)]);
+    let (dx, df) = of_products(&x, &f, &Tensor::full(1.0));
+    assert!(dx == Tensor::from_fn(|[_, i, j, _]| ones(i, j, 2, 3)));
+    assert!(df == Tensor::from_fn(|[i, j, c, _]| at(i, j, c)));
+    let every_second = (0..2).flat_map(|i| [0, 2, 4].map(|j| at(i, j, 0) + at(i, j, 1))).sum::<f32>();
+    assert_eq!(dilated(&x, &f).as_slice(), [every_second]);
+}
