@@ -94,7 +94,7 @@ mod truth;
 use crate::kernels::{divided_by_zero, internal_error, number::Number, refused};
 
 pub use near::{Near, OperandRanges};
-pub use rounding::{Float, Fused, MulAdd, Rounding, Separate};
+pub use rounding::{Float, Fused, PlusProduct, Rounding, Separate};
 pub use truth::*;
 
 /// An elementwise function by its name. Each array has the form with separate multiplications and additions, and the

@@ -23,8 +23,9 @@ impl Float for f64 {
     }
 }
 
-/// A number with sums of products. Floats round them as their [`Rounding`] says, and integers wrap.
-pub trait MulAdd: Number {
+/// A number to which products are added. Floats round as a [`Rounding`] says, which [`MultiplyAdd`](super::MultiplyAdd)
+/// extends by the elementwise functions; integers wrap.
+pub trait PlusProduct: Number {
     /// The most numbers that kernels compute at a time: integers get less code, because programs seldom have sums of
     /// their products.
     const MOST_LANES: usize;
@@ -36,7 +37,7 @@ pub trait MulAdd: Number {
 
 macro_rules! float {
     ($($ty:ident $variant:ident;)*) => {
-        $(impl MulAdd for $ty {
+        $(impl PlusProduct for $ty {
             const MOST_LANES: usize = 128 / size_of::<Self>();
 
             #[inline(always)]
@@ -49,7 +50,7 @@ macro_rules! float {
 
 macro_rules! integer {
     ($($ty:ident $variant:ident;)*) => {
-        $(impl MulAdd for $ty {
+        $(impl PlusProduct for $ty {
             const MOST_LANES: usize = 8;
 
             #[inline(always)]

@@ -168,10 +168,10 @@ impl PoolAxis {
 }
 
 impl Line {
-    /// The operand index that tap 0 reads for an element; below 0 in the padding.
+    /// The operand index that tap 0 reads for an element; below 0 in the padding. Beyond the last element it may wrap.
     #[inline(always)]
     pub fn origin(&self, at: usize) -> isize {
-        self.origin + (at * self.advance) as isize
+        self.origin.wrapping_add(at.wrapping_mul(self.advance) as isize)
     }
 
     /// The taps that are inside of the operand for an element.

@@ -16,7 +16,7 @@ use std::ops::Range;
 use super::axis::{Direction, Line, Pool};
 use super::sums::{lanes, load, most_lanes};
 use crate::kernels::limit::limit;
-use crate::kernels::math::{MulAdd, MultiplyAdd, Separate};
+use crate::kernels::math::{MultiplyAdd, PlusProduct, Separate};
 use crate::parallel::{self, Split};
 use crate::simd::Kernel;
 
@@ -43,7 +43,7 @@ struct Factors<T>(*mut T);
 // SAFETY: threads share a pointer to numbers, and each uses it only for its own parts.
 unsafe impl<T: Send> Send for Factors<T> {}
 
-impl<'a, T: MulAdd> FilterGrad<'a, T> {
+impl<'a, T: PlusProduct> FilterGrad<'a, T> {
     /// The slices must have the lengths that the pool needs.
     pub fn new(pool: &'a Pool, x: &'a [T], dy: &'a [T], df: &'a mut [T]) -> Self {
         let [a, b, _] = pool.axes;
@@ -65,13 +65,13 @@ impl<'a, T: MulAdd> FilterGrad<'a, T> {
     }
 }
 
-impl<T: MulAdd> Split for FilterGrad<'_, T> {
+impl<T: PlusProduct> Split for FilterGrad<'_, T> {
     fn split(self, at: usize) -> (Self, Self) {
         (Self { parts: at, ..self }, Self { first: self.first + at, parts: self.parts - at, ..self })
     }
 }
 
-impl<T: MulAdd> Kernel for FilterGrad<'_, T> {
+impl<T: PlusProduct> Kernel for FilterGrad<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -149,7 +149,7 @@ struct RowSums<'a, T> {
     stride: usize,
 }
 
-impl<T: MulAdd> RowSums<'_, T> {
+impl<T: PlusProduct> RowSums<'_, T> {
     /// # Safety
     /// The rows must be readable, and the factors of the channels must be initialised and writable.
     #[inline(always)]
@@ -248,14 +248,11 @@ impl<T: MulAdd> RowSums<'_, T> {
         positions: Range<usize>,
         sums: &mut [[T; N]; R],
     ) {
-        if positions.is_empty() {
-            return;
-        }
-        // A step that leaves the row is not taken, and might overflow.
+        // Offsets wrap as pointers do: without positions they may be of any size.
         let [next, apart] =
             [self.line.advance, self.line.tap_step].map(|step| step.wrapping_mul(self.stride));
-        let first =
-            (self.line.origin(positions.start) + (tap * self.line.tap_step) as isize) * self.stride as isize;
+        let first = self.line.origin(positions.start).wrapping_add((tap * self.line.tap_step) as isize);
+        let first = first.wrapping_mul(self.stride as isize);
         let mut x = self.x.wrapping_offset(first).wrapping_add(channel);
         let mut dy = self.dy.wrapping_add(positions.start * self.stride + channel);
         let mut taken = *sums;

@@ -17,7 +17,7 @@ pub use axis::{Pool, PoolAxis};
 
 use super::check;
 use super::compiled::SumKernels;
-use super::math::{MulAdd, MultiplyAdd, Separate};
+use super::math::{MultiplyAdd, PlusProduct, Separate};
 use crate::parallel::{self, Split};
 use crate::simd::Kernel;
 use axis::Direction;
@@ -88,7 +88,7 @@ pub fn pool<T: SumKernels>(pool: &Pool, of: PoolOf<'_, T>, out: &mut [T]) {
     T::pool(pool, of, out);
 }
 
-pub(super) fn run<T: MulAdd>(pool: &Pool, of: PoolOf<'_, T>, out: &mut [T]) {
+pub(super) fn run<T: PlusProduct>(pool: &Pool, of: PoolOf<'_, T>, out: &mut [T]) {
     let pool = &pool.bounded();
     // Windows may be larger than any tensor.
     let product = |each: fn(&PoolAxis) -> usize| pool.axes.iter().map(each).fold(1, usize::saturating_mul);
@@ -145,14 +145,14 @@ impl<'a, T> PoolRows<'a, T> {
     }
 }
 
-impl<T: MulAdd> Split for PoolRows<'_, T> {
+impl<T: PlusProduct> Split for PoolRows<'_, T> {
     fn split(self, at: usize) -> (Self, Self) {
         let (out, later) = self.out.split_at_mut(at * self.row);
         (Self { out, ..self }, Self { first: self.first + at, out: later, ..self })
     }
 }
 
-impl<T: MulAdd> Kernel for PoolRows<'_, T> {
+impl<T: PlusProduct> Kernel for PoolRows<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -163,18 +163,17 @@ impl<T: MulAdd> Kernel for PoolRows<'_, T> {
     #[inline(always)]
     fn run_by<A: MultiplyAdd>(self) {
         let Self { pool, of, first, row, out } = self;
-        let sums = |direction, operand, filter| Sums { pool: &pool, direction, operand, filter };
-        match of {
-            PoolOf::Max { x } => max::max(&pool, x, first, out),
-            PoolOf::MaxGrad { x, dy } => max::add_to_first(&pool, x, dy, first, row, out),
-            PoolOf::MaxTake { x, t } => max::take_first(&pool, x, t, first, out),
-            PoolOf::Sum { x } => sums(Direction::Forward, x, None).rows::<A>(first, row, out),
-            PoolOf::SumGrad { dy } => sums(Direction::Backward, dy, None).rows::<A>(first, row, out),
-            PoolOf::Depthwise { x, f } => sums(Direction::Forward, x, Some(f)).rows::<A>(first, row, out),
-            PoolOf::DepthwiseGradInput { dy, f } => {
-                sums(Direction::Backward, dy, Some(f)).rows::<A>(first, row, out);
-            }
+        // One call, so that the code of sums is compiled for each kind of factor, and not for each direction too.
+        let (direction, operand, filter) = match of {
+            PoolOf::Max { x } => return max::max(&pool, x, first, out),
+            PoolOf::MaxGrad { x, dy } => return max::add_to_first(&pool, x, dy, first, row, out),
+            PoolOf::MaxTake { x, t } => return max::take_first(&pool, x, t, first, out),
+            PoolOf::Sum { x } => (Direction::Forward, x, None),
+            PoolOf::SumGrad { dy } => (Direction::Backward, dy, None),
+            PoolOf::Depthwise { x, f } => (Direction::Forward, x, Some(f)),
+            PoolOf::DepthwiseGradInput { dy, f } => (Direction::Backward, dy, Some(f)),
             PoolOf::DepthwiseGradFilter { .. } => unreachable!("its result has no rows of positions"),
-        }
+        };
+        Sums { pool: &pool, direction, operand, filter }.rows::<A>(first, row, out);
     }
 }

@@ -11,7 +11,7 @@
 //! The sum of an element is one chain in the order of its taps, whatever the blocks.
 
 use super::axis::{Direction, Line, Pool, PoolAxis};
-use crate::kernels::math::{MulAdd, MultiplyAdd};
+use crate::kernels::math::{MultiplyAdd, PlusProduct};
 use crate::simd::{SimdLevel, simd_level};
 
 /// The columns that are summed at a time.
@@ -28,7 +28,7 @@ pub struct Sums<'a, T> {
 
 /// The number of channels of a block: two vectors, at least 8, and at most [`most_lanes`].
 #[inline(always)]
-pub fn lanes<T: MulAdd, A: MultiplyAdd>() -> usize {
+pub fn lanes<T: PlusProduct, A: MultiplyAdd>() -> usize {
     let bytes = match simd_level() {
         SimdLevel::Portable => 32,
         SimdLevel::Avx2 => 64,
@@ -39,11 +39,11 @@ pub fn lanes<T: MulAdd, A: MultiplyAdd>() -> usize {
 
 /// The most channels of a block for which code is compiled: 8 for integers, which programs seldom convolve, and at the
 /// portable level, whose operations are not fused.
-pub const fn most_lanes<T: MulAdd, A: MultiplyAdd>() -> usize {
+pub const fn most_lanes<T: PlusProduct, A: MultiplyAdd>() -> usize {
     if A::FUSES { T::MOST_LANES } else { 8 }
 }
 
-impl<T: MulAdd> Sums<'_, T> {
+impl<T: PlusProduct> Sums<'_, T> {
     /// Computes rows of the result, of `row` elements each.
     #[inline(always)]
     pub fn rows<A: MultiplyAdd>(&self, first: usize, row: usize, out: &mut [T]) {
@@ -166,7 +166,7 @@ impl<T> Clone for Filter<T> {
 
 impl<T> Copy for Filter<T> {}
 
-impl<T: MulAdd> Factors<T> for Filter<T> {
+impl<T: PlusProduct> Factors<T> for Filter<T> {
     #[inline(always)]
     fn at(self, offset: isize) -> Self {
         Self(self.0.wrapping_offset(offset))
@@ -188,7 +188,7 @@ impl<T: MulAdd> Factors<T> for Filter<T> {
 #[derive(Clone, Copy)]
 struct Ones;
 
-impl<T: MulAdd> Factors<T> for Ones {
+impl<T: PlusProduct> Factors<T> for Ones {
     #[inline(always)]
     fn at(self, _: isize) -> Self {
         self
@@ -219,7 +219,7 @@ struct RowSums<'a, T, F> {
     lanes: usize,
 }
 
-impl<T: MulAdd, F: Factors<T>> RowSums<'_, T, F> {
+impl<T: PlusProduct, F: Factors<T>> RowSums<'_, T, F> {
     /// # Safety
     /// All taps of the loops must be readable where they are inside of the operand, and the elements of the line writable.
     #[inline(always)]
@@ -335,7 +335,7 @@ impl<T: MulAdd, F: Factors<T>> RowSums<'_, T, F> {
 /// # Safety
 /// `W + 2` elements must be readable.
 #[inline(always)]
-unsafe fn share<T: MulAdd, A: MultiplyAdd, F: Factors<T>, const W: usize, const N: usize>(
+unsafe fn share<T: PlusProduct, A: MultiplyAdd, F: Factors<T>, const W: usize, const N: usize>(
     sums: &mut [[T; N]; W],
     x: *const T,
     next: usize,

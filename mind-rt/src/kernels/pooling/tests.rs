@@ -133,7 +133,7 @@ struct Case<T> {
     expected: [Vec<T>; 8],
 }
 
-impl<T: MulAdd> Case<T> {
+impl<T: PlusProduct> Case<T> {
     /// `value` makes the elements of `x`.
     fn new(pool: Pool, value: impl Fn(usize) -> T) -> Self {
         let number = |i: usize| (0..i).fold(T::ZERO, |sum, _| sum.plus(T::ONE));
@@ -216,7 +216,7 @@ impl<T: MulAdd> Case<T> {
 }
 
 /// Computes a pool in parts as threads do.
-fn in_parts<T: MulAdd>(level: SimdLevel, pool: &Pool, of: PoolOf<'_, T>, out: &mut [T], parts: usize) {
+fn in_parts<T: PlusProduct>(level: SimdLevel, pool: &Pool, of: PoolOf<'_, T>, out: &mut [T], parts: usize) {
     fn cut<K: Split<Output = ()>>(level: SimdLevel, kernel: K, steps: usize, leaf: usize) {
         if steps <= leaf {
             return run_at_most(level, kernel);
