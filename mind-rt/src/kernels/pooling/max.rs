@@ -1,14 +1,17 @@
 //! The largest element of each window, and what goes to its place.
 
+use std::marker::PhantomData;
+
 use super::axis::{Pool, PoolAxis};
-use crate::kernels::limit::limit;
+use super::sums::{load, most_lanes};
+use crate::kernels::math::{MultiplyAdd, PlusProduct};
 use crate::kernels::number::Number;
 
 /// The channels that are processed at a time, so that they stay in registers.
 const LANES: usize = 32;
 
-/// The bytes of the rows to which cotangents are added at a time, so that they stay in L2.
-const BAND_BYTES: usize = limit(256 << 10, 256);
+/// The channels that are processed at a time if all elements of their window stay in registers.
+const LANES_OF_WINDOW: usize = 16;
 
 /// A loop over the offsets of the elements of a window, in row-major order or from the last to the first. It is not a
 /// function of a closure, because that might not be inlined into code for a SIMD level.
@@ -44,18 +47,26 @@ pub fn take_first<T: Number>(pool: &Pool, x: &[T], t: &[T], first: usize, y: &mu
 /// Some rows of the cotangent of the tensor, of `row` elements each: the cotangent of each window at its largest element.
 /// Windows that reach several parts are computed for each of them.
 #[inline(always)]
-pub fn add_to_first<T: Number>(pool: &Pool, x: &[T], dy: &[T], first: usize, row: usize, dx: &mut [T]) {
-    let stride = pool.axes[1].stride.min(dx.len() / row);
-    let rows = (BAND_BYTES / (row * size_of::<T>())).next_multiple_of(stride).max(stride);
-    for (band, dx) in dx.chunks_mut(rows * row).enumerate() {
-        let start = first + band * rows;
-        dx.fill(T::ZERO);
-        pool.reaching(x, start, dx.len() / row, &mut Added { x, dy, start: start * row, dx });
-    }
+pub fn add_to_first<T: PlusProduct, A: MultiplyAdd>(
+    pool: &Pool,
+    x: &[T],
+    dy: &[T],
+    first: usize,
+    row: usize,
+    dx: &mut [T],
+) {
+    let rows = dx.len() / row;
+    let mut added = Added { x, dy, start: first * row, dx, zeroed: 0, by: PhantomData::<A> };
+    pool.reaching(x, first, rows, &mut added);
+    added.zero_to(rows * row);
 }
 
 /// A function of windows. Its method must be inlined into code that is compiled for a SIMD level, which closures are not.
 trait Visit {
+    /// Prepares for windows whose elements are before an offset of the tensor.
+    #[inline(always)]
+    fn reach(&mut self, _: usize) {}
+
     /// Computes a window for `N` channels, with its offset in the result.
     fn window<const N: usize>(&mut self, taps: Taps, at: usize);
 }
@@ -91,22 +102,98 @@ impl<T: Number> Visit for Taken<'_, T> {
     }
 }
 
-/// Adds cotangents to `dx`, which begins at an offset of the tensor.
-struct Added<'a, T> {
+/// Adds cotangents to `dx`, which begins at an offset of the tensor. It is zeroed just before windows reach it, so that it
+/// is still in the cache when they do.
+struct Added<'a, T, A> {
     x: &'a [T],
     dy: &'a [T],
     start: usize,
     dx: &'a mut [T],
+    zeroed: usize,
+    by: PhantomData<A>,
 }
 
-impl<T: Number> Visit for Added<'_, T> {
+impl<T: PlusProduct, A: MultiplyAdd> Visit for Added<'_, T, A> {
+    #[inline(always)]
+    fn reach(&mut self, end: usize) {
+        self.zero_to(end.saturating_sub(self.start).min(self.dx.len()));
+    }
+
     #[inline(always)]
     fn window<const N: usize>(&mut self, taps: Taps, at: usize) {
+        // Code for windows of these sizes is compiled where sums of many channels are.
+        if const { N == LANES && most_lanes::<T, A>() > 8 } && !taps.has_nan && self.has(taps) {
+            match taps.counts {
+                [1, 2, 2] => return self.add_to_window::<2, 2>(taps, at),
+                [1, 3, 3] => return self.add_to_window::<3, 3>(taps, at),
+                _ => {}
+            }
+        }
         if taps.has_nan { self.add::<N, true>(taps, at) } else { self.add::<N, false>(taps, at) }
     }
 }
 
-impl<T: Number> Added<'_, T> {
+impl<T: PlusProduct, A> Added<'_, T, A> {
+    #[inline(always)]
+    fn zero_to(&mut self, end: usize) {
+        if end > self.zeroed {
+            self.dx[self.zeroed..end].fill(T::ZERO);
+            self.zeroed = end;
+        }
+    }
+
+    /// Whether [`LANES`] channels of all elements of a window are in both tensors.
+    #[inline(always)]
+    fn has(&self, taps: Taps) -> bool {
+        let [_, rows, columns] = taps.counts.map(|count| count.saturating_sub(1));
+        let span = rows * taps.steps[1] + columns * taps.steps[2] + LANES;
+        taps.first >= self.start
+            && taps.first - self.start + span <= self.dx.len()
+            && taps.first + span <= self.x.len()
+    }
+
+    /// [`add`](Self::add) for a window of `R` rows and `C` columns, without NaN, that the tensors [have](Self::has).
+    #[inline(always)]
+    fn add_to_window<const R: usize, const C: usize>(&mut self, taps: Taps, at: usize) {
+        const N: usize = LANES_OF_WINDOW;
+        let [_, down, across] = taps.steps;
+        for (part, dy) in self.dy[at..][..LANES].as_chunks::<N>().0.iter().enumerate() {
+            let first = taps.first + part * N;
+            let (x, to) =
+                (self.x.as_ptr().wrapping_add(first), self.dx.as_mut_ptr().wrapping_add(first - self.start));
+            let mut elements = [[[T::ZERO; N]; C]; R];
+            for (r, elements) in elements.iter_mut().enumerate() {
+                for (c, element) in elements.iter_mut().enumerate() {
+                    // SAFETY: the tensors have the elements of the window, as the caller checked.
+                    *element = unsafe { load(x.wrapping_add(r * down + c * across)) };
+                }
+            }
+            let mut largest = elements[0][0];
+            for element in elements.as_flattened() {
+                for lane in 0..N {
+                    let is_better = element[lane] > largest[lane];
+                    largest[lane] = if is_better { element[lane] } else { largest[lane] };
+                }
+            }
+            let mut left = *dy;
+            for (r, elements) in elements.iter().enumerate() {
+                for (c, element) in elements.iter().enumerate() {
+                    let to = to.wrapping_add(r * down + c * across);
+                    // SAFETY: as above.
+                    let mut sums: [T; N] = unsafe { load(to) };
+                    for lane in 0..N {
+                        let is_largest = element[lane] == largest[lane];
+                        // Storing only the lanes that change would delay the next window, which loads them all.
+                        sums[lane] = sums[lane].plus(if is_largest { left[lane] } else { T::ZERO });
+                        left[lane] = if is_largest { T::ZERO } else { left[lane] };
+                    }
+                    // SAFETY: as above.
+                    unsafe { to.cast::<[T; N]>().write_unaligned(sums) };
+                }
+            }
+        }
+    }
+
     #[inline(always)]
     fn add<const N: usize, const NAN: bool>(&mut self, taps: Taps, at: usize) {
         let Self { x, start, .. } = *self;
@@ -135,7 +222,7 @@ struct Taps {
     first: usize,
     counts: [usize; 3],
     steps: [usize; 3],
-    /// Whether the rows have a NaN.
+    /// Whether the rows may have a NaN.
     has_nan: bool,
 }
 
@@ -201,8 +288,11 @@ impl Pool {
         };
         let mut has_nan = false;
         each!(rows, |row| {
-            has_nan |= x[row..][..steps[1]].iter().fold(false, |found, x| found | is_nan(*x));
+            has_nan |= may_have_nan(&x[row..][..steps[1]]);
         });
+        if count_a * count_b > 0 {
+            visit.reach(first + (count_a - 1) * rows.steps[0] + (count_b - 1) * rows.steps[1] + steps[1]);
+        }
         for at_c in 0..c.positions {
             let (first_c, count_c) = c.taps(at_c);
             let counts = [count_a, count_b, count_c];
@@ -222,6 +312,24 @@ impl Pool {
             }
         }
     }
+}
+
+/// Whether elements may have a NaN: then their sum is one. It may also be one because of infinities.
+#[inline(always)]
+fn may_have_nan<T: Number>(elements: &[T]) -> bool {
+    const N: usize = 32;
+    let (pairs, rest) = elements.as_chunks::<{ 2 * N }>();
+    let mut sums = [[T::ZERO; N]; 2];
+    for pair in pairs {
+        for (half, sums) in sums.iter_mut().enumerate() {
+            let new = block::<T, N>(pair, half * N);
+            for lane in 0..N {
+                sums[lane] = sums[lane].plus(new[lane]);
+            }
+        }
+    }
+    let found = sums.as_flattened().iter().fold(false, |found, sum| found | is_nan(*sum));
+    rest.iter().fold(found, |found, x| found | is_nan(*x))
 }
 
 #[inline(always)]

@@ -166,7 +166,7 @@ impl<T: PlusProduct> Kernel for PoolRows<'_, T> {
         // One call, so that the code of sums is compiled for each kind of factor, and not for each direction too.
         let (direction, operand, filter) = match of {
             PoolOf::Max { x } => return max::max(&pool, x, first, out),
-            PoolOf::MaxGrad { x, dy } => return max::add_to_first(&pool, x, dy, first, row, out),
+            PoolOf::MaxGrad { x, dy } => return max::add_to_first::<T, A>(&pool, x, dy, first, row, out),
             PoolOf::MaxTake { x, t } => return max::take_first(&pool, x, t, first, out),
             PoolOf::Sum { x } => (Direction::Forward, x, None),
             PoolOf::SumGrad { dy } => (Direction::Backward, dy, None),
