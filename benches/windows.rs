@@ -1,14 +1,15 @@
-//! Times the kernels of pools and of depthwise convolutions, with their derivatives, on one thread.
+//! Times the kernels of convolutions and pools, with their derivatives, for the layers of known networks.
 //!
-//! Run `cargo bench -p mind-benches --bench windows`. Words after `--` select rows. `peers/windows.py` has the same rows in
-//! PyTorch. Times are in milliseconds, and each is the shortest of many.
+//! Run `cargo bench -p mind-benches --bench windows`. Words after `--` select rows. The environment variable `THREADS` sets
+//! the number of threads, which is 1 otherwise. `peers/windows.py` has the same rows in PyTorch and JAX. Times are in
+//! milliseconds, and each is the shortest of many.
 
 use std::time::{Duration, Instant};
 
-use mind::__private::bare::rules::{Padding, Pooling, pool};
+use mind::__private::bare::rules::{self, Padding, Pooling, pool};
 use mind::__private::bare::{
-    Argument, DType, Type, depthwise, depthwise_grad_filter, depthwise_grad_input, max_pool, max_pool_grad,
-    sum_pool, sum_pool_grad,
+    Argument, DType, Type, conv2d, conv2d_grad_filter, conv2d_grad_input, depthwise, depthwise_grad_filter,
+    depthwise_grad_input, max_pool, max_pool_grad, sum_pool, sum_pool_grad,
 };
 
 /// The time for which each call is repeated.
@@ -17,8 +18,26 @@ const PATIENCE: Duration = Duration::from_millis(400);
 /// The layers of MobileNet: the extent and the channels.
 const LAYERS: [[i64; 2]; 5] = [[112, 32], [56, 128], [28, 256], [14, 512], [7, 1024]];
 
+/// Layers of ResNet-50 and of the feature extractor of wav2vec 2.0, whose images have one row: the extents of the image, the
+/// channels in, the extents of the filter, the channels out, the stride and the padding.
+const CONVOLUTIONS: [([i64; 3], [i64; 3], [i64; 2], i64); 12] = [
+    ([224, 224, 3], [7, 7, 64], [2, 2], 3),
+    ([56, 56, 64], [1, 1, 256], [1, 1], 0),
+    ([56, 56, 64], [3, 3, 64], [1, 1], 1),
+    ([28, 28, 128], [3, 3, 128], [1, 1], 1),
+    ([28, 28, 512], [1, 1, 128], [1, 1], 0),
+    ([14, 14, 256], [3, 3, 256], [1, 1], 1),
+    ([14, 14, 1024], [1, 1, 256], [1, 1], 0),
+    ([7, 7, 512], [3, 3, 512], [1, 1], 1),
+    ([7, 7, 512], [1, 1, 2048], [1, 1], 0),
+    ([1, 4000, 1], [1, 10, 512], [1, 5], 0),
+    ([1, 799, 512], [1, 3, 512], [1, 2], 0),
+    ([1, 99, 512], [1, 2, 512], [1, 2], 0),
+];
+
 fn main() {
-    mind::set_threads(1);
+    let threads = std::env::var("THREADS").ok().and_then(|threads| threads.parse().ok());
+    mind::set_threads(threads.unwrap_or(1));
     let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let print = |name: String, times: &mut dyn FnMut() -> Vec<f64>| {
         if words.is_empty() || words.iter().any(|word| name.contains(word)) {
@@ -26,6 +45,25 @@ fn main() {
             println!("| {name} | {} |", times.join(" | "));
         }
     };
+    println!("| convolution | forward | by the input | by the filter |");
+    for (image, filter, strides, pad) in CONVOLUTIONS {
+        let ([h, w, c], [kh, kw, features], [_, stride]) = (image, filter, strides);
+        print(format!("{h}×{w}×{c}, {kh}×{kw} to {features}, stride {stride}"), &mut || {
+            let pads = [[pad; 2]; 2];
+            let padding = Padding::Pairs(&pads);
+            let (x_ty, f_ty) = (of(&[1, h, w, c]), of(&[kh, kw, c, features]));
+            let y_ty = rules::conv2d(x_ty, f_ty, &strides, padding).expect("it fits");
+            let [x, dy, f] = [&x_ty, &y_ty, &f_ty].map(Numbers::new);
+            let [mut dx, mut y, mut df] = [&x_ty, &y_ty, &f_ty].map(Numbers::new);
+            let [x, dy, f] =
+                [(&x, &x_ty), (&dy, &y_ty), (&f, &f_ty)].map(|(x, ty)| Argument::new(x.get(), ty));
+            vec![
+                least(|| conv2d(x, f, &strides, padding, &y_ty, y.get_mut())),
+                least(|| conv2d_grad_input(dy, &x_ty, f, &strides, padding, dx.get_mut())),
+                least(|| conv2d_grad_filter(dy, x, &f_ty, &strides, padding, df.get_mut())),
+            ]
+        });
+    }
     println!("| depthwise 3×3 | forward | by the input | by the filter |");
     for ([extent, channels], stride) in LAYERS.iter().flat_map(|layer| [1, 2].map(|stride| (*layer, stride)))
     {
