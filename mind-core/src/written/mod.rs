@@ -34,7 +34,8 @@ pub(crate) use rows::WorkKind;
 pub use rows::{Axes, TypedOperands};
 pub(crate) use table::{
     FUNCTIONS, POOLING, PRIVATE_FUNCTIONS, convolved, convolved_back, convolved_by_channel, each, expanded,
-    multiplied, part, permuted_by, reshaped_to, resolve, rule, sliced_by, spread, squeeze, squeezed, summed,
+    folded, multiplied, part, permuted_by, reshaped_to, resolve, rule, sliced_by, spread, squeeze, squeezed,
+    summed,
 };
 pub use table::{check_text, kernel_text, rule_text};
 

@@ -915,6 +915,11 @@ pub(crate) fn convolved_back(convolution: Convolution) -> Op {
     Op::Window(Window::Conv2dGradInput { shape: Extents::Like, convolution: convolution.into() })
 }
 
+/// The sum of overlapping windows, in the shape of the last operand: the derivative of `unfold`.
+pub(crate) fn folded(windows: Windows) -> Op {
+    Op::Part(Part::UnfoldGrad { shape: Extents::Like, windows: windows.into() })
+}
+
 /// `x[.., 0..1]`
 pub(super) fn first_channel() -> Op {
     let first = Subscript::Range { start: None, end: Some(Dim::ONE), step: None };

@@ -375,6 +375,9 @@ impl<L: Operations + ?Sized> Convolver<'_, L> {
         }
         shape.push(filter[axes + 1].clone());
         let f = self.permute(f, (0..*axes as i64).chain([*axes as i64 + 1, *axes as i64]).collect())?;
+        if *axes == 3 {
+            return self.transposed_planes([x, f], &image, &filter, &shape);
+        }
         let (mut x, mut f) = (x, f);
         let (mut strides, mut padding) = (strides.clone(), padding.clone());
         if *axes == 1 {
@@ -385,15 +388,84 @@ impl<L: Operations + ?Sized> Convolver<'_, L> {
                 pairs.insert(0, [0, 0]);
             }
         }
-        // A witness of the shape, which is never computed.
-        let zero = self.emit(Op::Const(Box::new(Constant::number(0.0))), &[x])?;
-        let like = self.emit(spread(shape), &[zero])?;
-        let convolution = Convolution { strides, padding };
-        let back = written::convolved_back(convolution);
-        let result = self.emit(back, &[x, f, like])?;
+        let result = self.convolved_back([x, f], Convolution { strides, padding }, shape)?;
         match axes {
             1 => self.emit(squeezed(vec![1]), &[result]),
             _ => Ok(result),
         }
+    }
+
+    fn convolved_back(
+        &mut self,
+        [x, f]: [Operand<L::Tensor>; 2],
+        convolution: Convolution,
+        shape: Vec<Dim>,
+    ) -> Lowered<Operand<L::Tensor>> {
+        let like = self.witness(x, shape)?;
+        self.emit(written::convolved_back(convolution), &[x, f, like])
+    }
+
+    /// A tensor of a shape and of the element type of `x`, which is never computed.
+    fn witness(&mut self, x: Operand<L::Tensor>, shape: Vec<Dim>) -> Lowered<Operand<L::Tensor>> {
+        let zero = self.emit(Op::Const(Box::new(Constant::number(0.0))), &[x])?;
+        self.emit(spread(shape), &[zero])
+    }
+
+    /// A transposed convolution over three axes: each plane has a result for each plane of the filter, as further channels.
+    /// Those that overlap are added. The last two axes of the filter are exchanged.
+    fn transposed_planes(
+        &mut self,
+        [x, f]: [Operand<L::Tensor>; 2],
+        image: &[Dim],
+        filter: &[Dim],
+        shape: &[Dim],
+    ) -> Lowered<Operand<L::Tensor>> {
+        let Convolving { strides, padding, at, .. } = self.with;
+        let [batch, depth, height, width, channels] = image else { unreachable!("there are three axes") };
+        let [taps, rows, columns, _, features] = filter else { unreachable!("there are three axes") };
+        // Expressions without types cannot fold windows of a size that is known only at run time.
+        let Some(length) = taps.as_literal() else {
+            let problem = "needs a filter whose first extent is known";
+            return Err(self.fault(Code::E4010, f.1, problem).help("write it in a function").into());
+        };
+        let planes = self.sized(batch.mul(depth))?;
+        let x = self.reshape(x, vec![planes.clone(), height.clone(), width.clone(), channels.clone()])?;
+        let of_taps = self.sized(taps.mul(features))?;
+        let f = self.permute(f, vec![1, 2, 0, 3, 4])?;
+        let f = self.reshape(f, vec![rows.clone(), columns.clone(), of_taps.clone(), channels.clone()])?;
+        let of_plane = match padding {
+            Padding::Custom(pairs) => Padding::Custom(pairs[1..].to_vec()),
+            other => other.clone(),
+        };
+        let slide = Convolution { strides: strides[1..].to_vec(), padding: of_plane };
+        let y =
+            self.convolved_back([x, f], slide, vec![planes, shape[2].clone(), shape[3].clone(), of_taps])?;
+        let [batch, depth, taps, features] = [batch, depth, taps, features].map(Dim::clone);
+        let split =
+            vec![batch.clone(), depth, shape[2].clone(), shape[3].clone(), taps.clone(), features.clone()];
+        let y = self.reshape(y, split)?;
+        let y = self.permute(y, vec![0, 1, 4, 2, 3, 5])?;
+        // The zeros that the padding removes again.
+        let [before, after] = match padding {
+            Padding::Valid => [0, 0],
+            Padding::Custom(pairs) => pairs[0],
+            Padding::Same => {
+                let zeros = (length - strides[0]).max(0);
+                [zeros / 2, zeros - zeros / 2]
+            }
+        };
+        let padded = shape[1].add_literal(before).and_then(|extent| extent.add_literal(after));
+        let padded = self.sized(padded)?;
+        let windows =
+            Windows { axes: vec![1], sizes: vec![taps], strides: vec![strides[0]], dilations: vec![1] };
+        let like = vec![batch, padded, shape[2].clone(), shape[3].clone(), features];
+        let like = self.witness(y, like)?;
+        let y = self.emit(written::folded(windows), &[y, like])?;
+        if [before, after] == [0, 0] {
+            return Ok(y);
+        }
+        let (start, end) = (Dim::literal(before), self.sized(shape[1].add_literal(before))?);
+        let part = self.lowering.part_of_axis(self.given, y, 1, (Some(&start), Some(&end)), at[1])?;
+        Ok((part, y.1))
     }
 }

@@ -120,6 +120,7 @@ const COMPOSITES: &[Builtin] = &[
     builtin("conv3d", CONVOLUTION, 2, BuiltinFunction::Convolution { axes: 3, is_transposed: false }),
     builtin("conv_transpose1d", TRANSPOSED, 2, BuiltinFunction::Convolution { axes: 1, is_transposed: true }),
     builtin("conv_transpose2d", TRANSPOSED, 2, BuiltinFunction::Convolution { axes: 2, is_transposed: true }),
+    builtin("conv_transpose3d", TRANSPOSED, 2, BuiltinFunction::Convolution { axes: 3, is_transposed: true }),
     builtin("einsum", &["equation", "x"], 2, BuiltinFunction::Einsum),
     builtin("meshgrid", &["x"], 1, BuiltinFunction::Meshgrid),
     builtin("scatter_add", &["x", "indices", "updates"], 3, BuiltinFunction::ScatterAdd),
