@@ -1,7 +1,7 @@
 //! Convolutions with dilations and groups, over one and three axes, and transposed ones.
 //!
-//! The numbers are results of PyTorch 2.15 (`conv1d`, `conv2d`, `conv3d`, `conv_transpose1d`, `conv_transpose2d`) and of
-//! its gradients, for integers that [`integers`] makes. All sums are exact.
+//! The numbers are results of PyTorch 2.15 (`conv1d`, `conv2d`, `conv3d`, `conv_transpose1d`, `conv_transpose2d`,
+//! `conv_transpose3d`) and of its gradients, for integers that [`integers`] makes. All sums are exact.
 
 use mind::{Shape, Tensor, mind};
 
@@ -411,6 +411,44 @@ fn transposed_line_agrees_with_pytorch() {
         df.as_slice(),
         [
             10, -9, 15, -7, 7, -28, 23, -13, 10, 4, -5, 13, -34, 16, -1, 16, -10, 5, 10, 20, -3, -22, -2, -13,
+        ].map(|n: i32| n as f32)
+    );
+}
+
+#[test]
+#[rustfmt::skip]
+fn transposed_planes_agree_with_pytorch() {
+    mind! {
+        fn f(x: f32[1, 2, 2, 3, 2], f: f32[2, 3, 2, 2, 2]) -> f32[1, 3, 3, 5, 2] {
+            conv_transpose3d(x, f, strides = [2, 1, 2], padding = [[1, 0], [0, 1], [1, 0]])
+        }
+        fn back(x: f32[1, 2, 2, 3, 2], f: f32[2, 3, 2, 2, 2], dy: f32[1, 3, 3, 5, 2])
+            -> (f32[1, 2, 2, 3, 2], f32[2, 3, 2, 2, 2]) {
+            vjp(f, wrt = (x, f))(x, f, dy)
+        }
+    }
+    let (x, filter) = (integers(1, 3), integers(2, 1));
+    assert_eq!(
+        f(&x, &filter).as_slice(),
+        [
+            9, -3, 3, -2, 0, -3, 15, 2, 9, -6, -9, 7, -5, -5, -6, -2, -10, -11, -9, 5, 7, 18, -5, 3, -2, 3, -11,
+            18, 5, 21, -8, 0, 9, -3, 4, -12, 0, -3, -2, -3, 2, -19, -9, 7, -10, 21, -6, -2, -5, 3, -19, 0, 7, 18,
+            21, 5, -2, 3, 3, -2, -6, -6, 12, 4, 9, -3, 3, -2, 0, -3, 3, -10, -11, -10, -9, 7, -5, -5, -6, -2, -10,
+            -4, -10, 21, 7, 18, -5, 3, -2, 3,
+        ].map(|n: i32| n as f32)
+    );
+    let (dx, df) = back(&x, &filter, &integers(3, 2));
+    assert_eq!(
+        dx.as_slice(),
+        [
+            18, -11, 23, -5, 6, 30, -6, 21, 12, -9, 6, 14, 23, 0, 22, 44, -29, 69, 15, -2, 21, 10, 11, 39,
+        ].map(|n: i32| n as f32)
+    );
+    assert_eq!(
+        df.as_slice(),
+        [
+            0, 8, 8, -9, 6, 20, -3, -12, 10, -10, -12, 9, -12, -9, 3, -1, -6, 9, -1, -1, 10, 4, 1, -2, 5, 19, 1,
+            -22, -6, -21, -2, 16, 1, -17, 5, 13, -14, 29, 14, -13, 12, 12, -5, -5, 28, -9, -8, -8,
         ].map(|n: i32| n as f32)
     );
 }
