@@ -95,7 +95,8 @@ fn first_operand(kind: &NodeKind) -> Option<ExprId> {
         NodeKind::Struct { fields, base, .. } => fields.first().map(|field| field.value).or(*base),
         NodeKind::Array(elements) | NodeKind::Tuple(elements) => elements.first().copied(),
         NodeKind::Derivative(derivative) => Some(derivative.value),
-        NodeKind::Close { tail } => *tail,
+        NodeKind::Close { tail } | NodeKind::PulledBack { tail } => *tail,
+        NodeKind::Pullback { of, .. } => *of,
         NodeKind::Loop(of) => of.carry.as_ref().map(|(_, first)| *first).or(Some(of.over)),
         NodeKind::Looped { head, .. }
         | NodeKind::Tested { head, .. }
@@ -110,8 +111,6 @@ fn first_operand(kind: &NodeKind) -> Option<ExprId> {
         | NodeKind::Path(_)
         | NodeKind::Pack(_)
         | NodeKind::Rust { .. }
-        | NodeKind::Pullback { .. }
-        | NodeKind::PulledBack { .. }
         | NodeKind::Enter { .. }
         | NodeKind::Open => None,
     }

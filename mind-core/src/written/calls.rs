@@ -9,6 +9,8 @@ use crate::{dim::Dim, ir::Padding, ops::Attribute, ty::DType};
 pub(crate) struct WrittenFunction {
     /// The name of the function.
     pub(crate) name: &'static str,
+    /// The name in messages.
+    pub(crate) label: &'static str,
     /// The names of the arguments: operands, then attributes. Required arguments come first.
     pub(crate) formals: &'static [&'static str],
     /// The number of required arguments.
@@ -58,12 +60,17 @@ impl WrittenFunction {
         formals: &'static [&'static str],
         make: fn(GivenAttributes) -> Op,
     ) -> Self {
-        Self { name, formals, required: formals.len(), attributes: &[], list: false, make }
+        Self { name, label: name, formals, required: formals.len(), attributes: &[], list: false, make }
     }
 
     /// Adds attributes, which are the last arguments. The last `optional` of them may be left out.
     pub(super) const fn with(self, attributes: &'static [AttributeForm], optional: usize) -> Self {
         Self { attributes, required: self.formals.len() - optional, ..self }
+    }
+
+    /// Has another name in messages.
+    pub(super) const fn labelled(self, label: &'static str) -> Self {
+        Self { label, ..self }
     }
 
     /// Takes the operands as a list, the first argument.

@@ -826,7 +826,8 @@ pub(crate) const PRIVATE_FUNCTIONS: &[WrittenFunction] = &[
     WrittenFunction::of("real_transform", &["x"], |_| Op::Fourier(Fourier::RealFft)),
     WrittenFunction::of("real_transform_back", &["y", "like"], |_| {
         Op::Fourier(Fourier::RealFftGrad { shape: Extents::Like })
-    }),
+    })
+    .labelled("irfft"),
     WrittenFunction::of(
         "triangle_solved",
         &["a", "b", "lower", "transposed", "unit_diagonal"],

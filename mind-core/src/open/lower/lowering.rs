@@ -202,7 +202,7 @@ impl Lower for ExpressionLowering<'_> {
     }
 
     fn at_call(&self, diag: Diag) -> Diag {
-        self.frames.iter().rev().fold(diag, |diag, frame| {
+        self.named_frames().fold(diag, |diag, frame| {
             let message = format!("in `{}`: {}", frame.name(), diag.message);
             Diag { message, site: frame.site.unwrap_or(diag.site), ..diag }
         })
@@ -232,8 +232,13 @@ impl ForeignNames for ExpressionLowering<'_> {
 impl ExpressionLowering<'_> {
     /// The templates around the current node, innermost first.
     pub(super) fn within(&self) -> String {
-        let names: Vec<_> = self.frames.iter().rev().map(Frame::name).collect();
+        let names: Vec<_> = self.named_frames().map(Frame::name).collect();
         names.join("` in `")
+    }
+
+    /// The templates around the current node that messages name, innermost first.
+    fn named_frames(&self) -> impl Iterator<Item = &Frame<NodeId, BTreeMap<usize, usize>>> {
+        self.frames.iter().rev().filter(|frame| !frame.template.is_private())
     }
 
     /// A new symbol for the extent of an axis, or of several axes.

@@ -354,6 +354,26 @@ impl Body {
         Self { nodes, tail }
     }
 
+    /// The expression that messages show for an expression in the body of a template: the outermost call around it of a
+    /// function of the library, whose text no program contains, or the call of a template with a pullback that ends
+    /// there. `end` is the number of nodes that have been lowered; a call that has not ended is not shown.
+    pub(crate) fn as_reported(&self, expr: ExprId, end: usize) -> ExprId {
+        let (mut shown, mut inner) = (expr, 0usize);
+        for (index, node) in self.nodes.iter().enumerate().take(end).skip(expr.index() + 1) {
+            match &node.kind {
+                NodeKind::Enter { .. } => inner += 1,
+                NodeKind::Leave { .. } if inner > 0 => inner -= 1,
+                NodeKind::Leave { callee, .. } => {
+                    if callee.of_library || matches!(self[shown].kind, NodeKind::PulledBack { .. }) {
+                        shown = ExprId(u32::try_from(index).expect("bodies are bounded"));
+                    }
+                }
+                _ => {}
+            }
+        }
+        shown
+    }
+
     /// The path that an expression consists of: a name, or a field of one.
     pub fn path(&self, mut expr: ExprId) -> Option<Path> {
         let mut fields = Vec::new();

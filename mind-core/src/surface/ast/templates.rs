@@ -4,6 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 
 use super::{Body, Callee, DimExpr};
 use crate::diag::Site;
+use crate::standard;
 use crate::ty::DType;
 
 /// `fn softmax(x: float[..], const axis: axis = -1) { … }`
@@ -36,6 +37,12 @@ impl Template {
             Home::ThisBlock | Home::Elsewhere(_) => self.name.to_string(),
             Home::Library(file) => format!("{file}::{}", self.name),
         }
+    }
+
+    /// Whether only the text of the library calls it. Messages do not name it.
+    pub(crate) fn is_private(&self) -> bool {
+        let Home::Library(file) = self.home else { return false };
+        standard::function(file, &self.name.to_string()).is_none()
     }
 
     /// As for [`super::Function::callees`].

@@ -273,7 +273,7 @@ impl Lower for BodyLowering<'_> {
 
     fn at_call(&self, diag: Diag) -> Diag {
         self.frames.iter().rev().fold(diag, |diag, frame| {
-            let Some(site) = frame.site else { return diag };
+            let Some(site) = frame.site.filter(|_| !frame.template.is_private()) else { return diag };
             let name = frame.name();
             let (inside, message) = (diag.site, format!("in `{name}`: {}", diag.message));
             let diag = Diag { site, message, ..diag };

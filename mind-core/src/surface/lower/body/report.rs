@@ -135,6 +135,7 @@ impl BodyLowering<'_> {
             }
             Origin::Made { value } => {
                 let made = self.made[value.index()].unwrap_or(expr);
+                let made = self.body.as_reported(made, self.values.len());
                 let text = self.body.short_text(made);
                 (format!("`{text}`"), self.body[made].site)
             }

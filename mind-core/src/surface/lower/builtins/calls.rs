@@ -145,6 +145,10 @@ pub(crate) trait ReadCalls: Attributes + ForeignNames {
         let read = || {
             let matched = match_arguments(name, formals, *required, arguments, self.site(expr))?;
             let arguments = matched.given.iter().map(|given| given.map(|argument| argument.value)).collect();
+            let name = match function {
+                BuiltinFunction::Operation(function) => function.label,
+                _ => name,
+            };
             let given = CallArguments { name, formals, arguments, expr };
             let call = self.call_of(*function, &given)?;
             Ok((call, given))
