@@ -40,10 +40,10 @@ mind! {
     }
 
     /// The Cholesky factor of the covariance of the values `y` with noise, and `y` divided by it.
-    fn whitened<N>(x: f64[N], y: f64[N], kernel: f64[3]) -> (f64[N, N], f64[N, 1]) {
+    fn whitened<N>(x: f64[N], y: f64[N], kernel: f64[3]) -> (f64[N, N], f64[N]) {
         let clean = covariance(x, x, kernel);
         let factor = linalg::cholesky(clean + exp(2.0 * kernel[2]) * num::eye_like(clean));
-        (factor, linalg::solve_triangular(factor, y[.., _], lower = true))
+        (factor, linalg::solve_triangular(factor, y, lower = true))
     }
 
     /// The negative logarithm of the marginal likelihood.
@@ -58,7 +58,7 @@ mind! {
     /// The solution of `hessian @ step = gradient`, and the least eigenvalue of the Hessian.
     fn newton(hessian: f64[3, 3], gradient: f64[3]) -> (f64[3], f64) {
         let w = linalg::eigvalsh(hessian);
-        (reshape(linalg::solve(hessian, gradient[.., _]), [3]), w[0])
+        (linalg::solve(hessian, gradient), w[0])
     }
 
     /// The mean and the standard deviation of the values without noise at the points `z`.
@@ -66,7 +66,7 @@ mind! {
         let (factor, white) = whitened(x, y, kernel);
         let v = linalg::solve_triangular(factor, covariance(x, z, kernel), lower = true);
         let variance = exp(2.0 * kernel[0]) - sum(v * v, axis = 0);
-        (reshape(v.mT @ white, [M]), sqrt(maximum(variance, 0.0)))
+        (v.T @ white, sqrt(maximum(variance, 0.0)))
     }
 }
 

@@ -286,6 +286,88 @@ fn batches_of_systems_and_of_right_hand_sides_broadcast() {
 }
 
 mind! {
+    fn vector(a: f64[3, 3], b: f64[3]) -> f64[3] { linalg::solve(a, b) }
+    fn of_vector<B, N>(a: f64[B, N, N], b: f64[N]) -> f64[B, N] { linalg::solve(a, b) }
+    fn triangle_of_vector<B>(a: f64[B, 3, 3], b: f64[3]) -> f64[B, 3] {
+        linalg::solve_triangular(a, b, lower = true, transposed = true)
+    }
+    fn least_of_vector<B, M, N>(a: f64[B, M, N], b: f64[M]) -> f64[B, N] { linalg::lstsq(a, b) }
+    fn least_of_matrix<B>(a: f64[3, 2], b: f64[B, 3, 1]) -> f64[B, 2, 1] { linalg::lstsq(a, b) }
+    fn vectors(a: f64[3, 3], b: f64[4, 3]) -> f64[4, 3] { vmap(vector, over = b)(a, b) }
+    fn all_of_vector(a: f64[3, 3], b: f64[3]) -> f64 {
+        sum(sin(linalg::solve(a, b))) + sum(cos(linalg::solve_triangular(a, b))) + sum(exp(linalg::lstsq(a[.., 0..2], b)))
+    }
+    fn slope_of_vector(a: f64[3, 3], b: f64[3]) -> f64[3] { grad(all_of_vector, wrt = b)(a, b) }
+    fn slope_of_matrix(a: f64[3, 3], b: f64[3]) -> f64[3, 3] { grad(all_of_vector, wrt = a)(a, b) }
+    fn bend_of_vector(a: f64[3, 3], b: f64[3]) -> f64[3, 3] { hessian(all_of_vector, wrt = b)(a, b) }
+}
+
+const SYSTEM: [[f64; 3]; 3] = [[2.0, -1.0, 0.5], [0.25, 1.5, 1.0], [-0.5, 0.75, 3.0]];
+
+#[test]
+fn a_right_hand_side_of_rank_1_is_a_vector() {
+    let b = [1.0, -2.0, 0.5];
+    let (a, v) = (Tensor::from([SYSTEM, [[0.0, 2.0, 1.0], SYSTEM[0], SYSTEM[1]]]), Tensor::from(b));
+    let x = of_vector(&a, &v);
+    for (x, a) in x.as_slice().chunks(3).zip(a.as_slice().chunks(9)) {
+        assert_close(&product(a, x, 1), &b, 1e-14);
+    }
+    let first = vector(&Tensor::from(SYSTEM), &v);
+    assert_close(first.as_slice(), &x.as_slice()[..3], 1e-15);
+    let several = Tensor::from([b, [0.0, 1.0, 2.0], b, [3.0, 0.0, 0.0]]);
+    let found = vectors(&Tensor::from(SYSTEM), &several);
+    assert_close(&found.as_slice()[..3], first.as_slice(), 1e-15);
+    assert_eq!(found.as_slice()[..3], found.as_slice()[6..9]);
+    let (m, t) = (Tensor::from(SYSTEM), triangle_of_vector(&a, &v));
+    let lower_transposed = [2.0, 0.25, -0.5, 0.0, 1.5, 0.75, 0.0, 0.0, 3.0];
+    assert_close(&product(&lower_transposed, &t.as_slice()[..3], 1), &b, 1e-14);
+    assert_eq!(mind!(linalg::solve(m, v)).as_slice(), first.as_slice());
+    assert_eq!(mind!(linalg::solve(a, v)).as_slice(), x.as_slice());
+    // The other matrix has a 0 on its diagonal.
+    let found = mind!(linalg::solve_triangular(a, v, lower = true, transposed = true));
+    assert_eq!(found.as_slice()[..3], t.as_slice()[..3]);
+    assert!(found.as_slice()[3..].iter().chain(&t.as_slice()[3..]).all(|x| x.is_nan()));
+    let fit = least_of_vector(&Tensor::from([TALL]), &v);
+    let both = least_of_matrix(&Tensor::from(TALL), &Tensor::from([b.map(|x| [x]); 2]));
+    assert_close(both.as_slice(), &[fit.as_slice(), fit.as_slice()].concat(), 1e-15);
+    let tall = Tensor::from(TALL);
+    assert_close(mind!(linalg::lstsq(tall, v)).as_slice(), fit.as_slice(), 1e-15);
+}
+
+#[test]
+fn derivatives_by_a_vector_on_the_right_are_those_of_difference_quotients() {
+    let (m, v) = (Tensor::from(SYSTEM), Tensor::from([1.0, -2.0, 0.5]));
+    let (of_b, of_a, bend) = (slope_of_vector(&m, &v), slope_of_matrix(&m, &v), bend_of_vector(&m, &v));
+    let step = 1e-5;
+    let quotient = |a: &dyn Fn(f64) -> f64| (a(step) - a(-step)) / (2.0 * step);
+    let moved = |at: usize, by: f64| {
+        let mut b = [1.0, -2.0, 0.5];
+        b[at] += by;
+        Tensor::from(b)
+    };
+    for at in 0..3 {
+        assert_close(&[of_b.as_slice()[at]], &[quotient(&|by| all_of_vector(&m, &moved(at, by)))], 1e-8);
+        for row in 0..3 {
+            let expected = quotient(&|by| slope_of_vector(&m, &moved(at, by)).as_slice()[row]);
+            assert_close(&[bend.as_slice()[row * 3 + at]], &[expected], 1e-8);
+        }
+    }
+    for at in 0..9 {
+        let expected = quotient(&|by| {
+            let mut a = SYSTEM;
+            a[at / 3][at % 3] += by;
+            all_of_vector(&Tensor::from(a), &v)
+        });
+        assert_close(&[of_a.as_slice()[at]], &[expected], 1e-8);
+    }
+    let by_expression =
+        mind!(grad(sum(sin(linalg::solve(m, v))) + sum(cos(linalg::solve_triangular(m, v))), wrt = v));
+    let least = mind!(grad(sum(exp(linalg::lstsq(m[.., 0..2], v))), wrt = v));
+    let sum: Vec<f64> = by_expression.as_slice().iter().zip(least.as_slice()).map(|(a, b)| a + b).collect();
+    assert_close(&sum, of_b.as_slice(), 1e-14);
+}
+
+mind! {
     fn hard_solutions(a: f64[3, 12, 12], b: f64[12, 2]) -> f64[3, 12, 2] { linalg::solve(a, b) }
     fn hard_vectors(a: f64[3, 12, 12]) -> (f64[3, 12], f64[3, 12, 12]) { linalg::eigh(a) }
     fn hard_factors(a: f64[3, 12, 12]) -> (f64[3, 12, 12], f64[3, 12], f64[3, 12, 12]) { linalg::svd(a) }
@@ -354,6 +436,31 @@ fn too_few_rows_are_an_error_at_run_time() {
         let error = error.expect("there are more columns than rows");
         assert_eq!(error.code(), "E6009");
     }
+}
+
+mind! {
+    fn of_transposed<M, N>(a: f64[M, N]) -> f64[N, M] { linalg::pinv(a.mT).mT }
+    fn of_any<M, N>(a: f64[M, N]) -> f64[N, M] { linalg::pinv(a) }
+    fn inverse_of_any<N>(a: f64[N, N]) -> f64[N, N] { linalg::inv(a) }
+}
+
+#[test]
+fn transposed_matrices_of_unknown_extents_may_have_more_columns_than_rows() {
+    let wide = Tensor::from_vec((2, 3), WIDE.as_flattened().to_vec()).expect("six numbers");
+    assert_close(of_transposed(&wide).as_slice(), wide_inverse(&Tensor::from(WIDE)).as_slice(), 1e-14);
+    let error = try_of_any(&wide).expect_err("there are more columns than rows");
+    assert_eq!(error.to_string(), "E6009: `of_any`: N exceeds M: 3 > 2");
+}
+
+#[test]
+fn matrices_without_rows_are_refused() {
+    let error = try_inverse_of_any(&Tensor::zeros_with((0, 0))).expect_err("there are no rows");
+    assert_eq!(
+        error.to_string(),
+        "E3006: `inverse_of_any`: parameter `a`: dimension 0 is 0, needed 1 or more"
+    );
+    let error = try_of_any(&Tensor::zeros_with((2, 0))).expect_err("there are no columns");
+    assert_eq!(error.to_string(), "E3006: `of_any`: parameter `a`: dimension 1 is 0, needed 1 or more");
 }
 
 #[test]

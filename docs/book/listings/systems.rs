@@ -4,14 +4,13 @@ mind! {
     /// The least squares line through points, by the normal equations.
     fn line<N>(x: f64[N], y: f64[N]) -> f64[2] {
         let a = stack([ones_like(x), x], axis = 1);
-        linalg::solve(a.T @ a, (a.T @ y)[.., _])[.., 0]
+        linalg::solve(a.T @ a, a.T @ y)
     }
 
     /// `vᵀ m⁻¹ v` for a batch of positive definite matrices.
     fn variance<B, N>(m: f64[B, N, N], v: f64[N]) -> f64[B] {
-        let columns = broadcast_to(v[.., _], [B, N, 1]);
-        let z = linalg::solve_triangular(linalg::cholesky(m), columns, lower = true);
-        sum(z * z, axes = [1, 2])
+        let z = linalg::solve_triangular(linalg::cholesky(m), v, lower = true);
+        sum(z * z, axis = 1)
     }
 
     #[grad(m)]

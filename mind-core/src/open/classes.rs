@@ -32,7 +32,7 @@ pub(super) fn takes(op: &Op, operand: usize) -> Holds {
         Op::Rows(rows) if operand != rows.indices() && !rows.adds() => Holds::Anything,
         Op::Own(Own::ConvertedLike) if operand == 0 => Holds::Anything,
         Op::Own(own) => match own {
-            Own::Truths { .. } | Own::Stack { .. } => Holds::Anything,
+            Own::Truths { .. } | Own::Stack { .. } | Own::AsColumns | Own::AsGiven => Holds::Anything,
             Own::At
             | Own::FilledLike { .. }
             | Own::CountReduced { .. }

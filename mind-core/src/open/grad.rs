@@ -261,6 +261,9 @@ impl Reverse for Pullback<'_> {
             | Own::Truths { .. }
             | Own::Indices => Ok(()),
             Own::ConvertedLike => pass(self, 0, |on| on.like(dy, on.operand(0))),
+            Own::AsColumns | Own::AsGiven => pass(self, 0, |on| {
+                on.emit_like(|shape| Op::Arrange(Arrange::Reshape { shape }), &[dy], on.operand(0))
+            }),
             Own::At => product(self, dy),
             Own::SumLike => pass(self, 0, |on| spread(on, dy, on.operand(0))),
             Own::IndexGrad(indices) => {

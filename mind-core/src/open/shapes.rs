@@ -80,7 +80,9 @@ impl ShapeTable {
                 self.atom(AtomOrigin::Made(sum, operands.to_vec()))
             }
             // `@` and the product functions give the same shape where both are valid.
-            (Some(Axes::Product), _) => self.atom(AtomOrigin::Made(Op::Own(Own::At), operands.to_vec())),
+            (_, Op::Product(_) | Op::Own(Own::At)) => {
+                self.atom(AtomOrigin::Made(Op::Own(Own::At), operands.to_vec()))
+            }
             // Nothing is known of the shapes of other results.
             (_, op) => self.atom(AtomOrigin::Made(op.clone(), operands.to_vec())),
         }

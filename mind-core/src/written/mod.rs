@@ -169,6 +169,11 @@ pub enum Own {
     ConvertedLike,
     /// `(x)`: integers converted to `i64`, for indices. Other element types are an error.
     Indices,
+    /// `(b, a)`: right-hand sides of systems whose matrices the witness has. A vector becomes a matrix of one column, and
+    /// other tensors stay as they are.
+    AsColumns,
+    /// `(x, b)`: the only column of each matrix of `x` if the witness is a vector, else `x` itself.
+    AsGiven,
     /// `(x, y, …)`: values of the same type, stacked along a new axis.
     Stack {
         /// The position of the new axis in the result, as written.

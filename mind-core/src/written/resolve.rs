@@ -29,6 +29,8 @@ pub(crate) enum Unresolved {
     Extent(Overflow),
     /// Indices are not integers.
     NoIndices,
+    /// Right-hand sides have another number of rows than this one, or no rows.
+    Rows(Dim),
     /// The operand at this position has another type than the first.
     Unlike(usize),
     /// An extent or a number of elements exceeds a limit.

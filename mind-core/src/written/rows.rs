@@ -58,6 +58,8 @@ pub enum Axes {
     Less(usize),
     /// The rank of the first operand, plus this number.
     More(usize),
+    /// The rank of the first operand, but at least this number.
+    AtLeast(usize),
     /// The rank of the first two operands, broadcast.
     Broadcast,
     /// The rank of all operands, broadcast.

@@ -622,6 +622,21 @@ statements! {
             _ => Err(Unresolved::NoIndices),
         },
     }
+    Op::Own(Own::AsColumns) => {
+        is: Row::of(WorkKind::View).witness(1).axes(Axes::AtLeast(2)),
+        rule: as_columns(X, Y),
+        core: columns(types[0], types[1]),
+    }
+    Op::Own(Own::AsGiven) => {
+        // An axis less for a vector, as in a product with it.
+        is: Row::of(WorkKind::View).witness(1).axes(Axes::Product),
+        rule: as_given(X, Y),
+        core: Ok(if types[1].rank() == 1 {
+            squeeze(resolved_axes(&[-1], types[0].rank())?).into_iter().collect()
+        } else {
+            Vec::new()
+        }),
+    }
     Op::Own(Own::Stack { axis }) => {
         is: Row::kernel().axes(Axes::More(1)),
         rule: stack(OperandsFrom(0), axis),
@@ -828,6 +843,8 @@ pub(crate) const PRIVATE_FUNCTIONS: &[WrittenFunction] = &[
         Op::Fourier(Fourier::RealFftGrad { shape: Extents::Like })
     })
     .labelled("irfft"),
+    WrittenFunction::of("columns_of", &["b", "a"], |_| Op::Own(Own::AsColumns)).labelled("right-hand side"),
+    WrittenFunction::of("shaped_as", &["x", "b"], |_| Op::Own(Own::AsGiven)),
     WrittenFunction::of(
         "triangle_solved",
         &["a", "b", "lower", "transposed", "unit_diagonal"],
@@ -958,6 +975,16 @@ pub(crate) fn squeeze(axes: Vec<i64>) -> Option<ir::Op> {
     (!axes.is_empty()).then_some(ir::Op::Arrange(Arrange::Squeeze { axes }))
 }
 
+/// The operations that make columns of right-hand sides `b`, for systems of the matrices `a`.
+fn columns(b: &Type, a: &Type) -> Core {
+    let rows = b.rank().checked_sub(if b.rank() == 1 { 1 } else { 2 });
+    let needed = &a.shape[a.rank() - 2];
+    if rows.is_none_or(|rows| b.shape[rows] != *needed) {
+        return Err(Unresolved::Rows(needed.clone()));
+    }
+    Ok(if b.rank() == 1 { vec![ir::Op::Arrange(Arrange::ExpandDims { axes: vec![1] })] } else { Vec::new() })
+}
+
 /// A list of one operation.
 fn one(op: ir::Op) -> Core {
     Ok(vec![op])
@@ -1086,6 +1113,8 @@ impl Op {
                 | Own::SumLike
                 | Own::ConvertedLike
                 | Own::Indices
+                | Own::AsColumns
+                | Own::AsGiven
                 | Own::Stack { .. }
                 | Own::Pad { .. }
                 | Own::JoinedPart { .. }

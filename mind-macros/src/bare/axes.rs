@@ -59,7 +59,7 @@ fn operands(op: &Op) -> Vec<usize> {
         None | Some(Axes::Known(_) | Axes::Any) => vec![],
         Some(Axes::Listed(_, packs)) => packs.into_iter().map(|(operand, _)| operand).collect(),
         Some(Axes::Of(operand)) => vec![operand],
-        Some(Axes::Less(_) | Axes::More(_)) => vec![0],
+        Some(Axes::Less(_) | Axes::More(_) | Axes::AtLeast(_)) => vec![0],
         Some(Axes::Broadcast | Axes::Product | Axes::Picked) => vec![0, 1],
         Some(Axes::BroadcastAll) => vec![0, 1, 2],
     }
@@ -75,6 +75,7 @@ fn axes(node: &Node, of: impl Fn(usize) -> String) -> String {
         Axes::Of(operand) => of(operand),
         Axes::Less(count) => repeat("less", count, of(0)),
         Axes::More(count) => repeat("more", count, of(0)),
+        Axes::AtLeast(rank) => format!("rt::axes::broadcast({}, {})", of(0), known(rank)),
         Axes::Broadcast => format!("rt::axes::broadcast({}, {})", of(0), of(1)),
         Axes::BroadcastAll => {
             format!("rt::axes::broadcast(rt::axes::broadcast({}, {}), {})", of(0), of(1), of(2))

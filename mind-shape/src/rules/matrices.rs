@@ -69,6 +69,37 @@ pub const fn solve_triangular<'a>(a: Type, b: Type) -> TypeResult<'a> {
     }
 }
 
+/// Right-hand sides of systems with the matrices `a`: a vector as a matrix of one column, or `b` itself.
+///
+/// # Errors
+/// E3002 for a rank of 0; E3003 unless `b` has a row for each row of a matrix of `a`.
+pub const fn as_columns<'a>(b: Type, a: Type) -> TypeResult<'a> {
+    if b.rank() == 0 {
+        return fail(Problem::NoRow);
+    }
+    let outer = if b.rank() == 1 { 0 } else { b.rank() - 2 };
+    let rows = if a.rank() < 2 { UNKNOWN } else { a.extent(a.rank() - 2) };
+    let (mut needed, mut axis) = (Dims::of(b.dims().split_at(outer).0).and(rows), outer + 1);
+    while axis < b.rank() {
+        needed = needed.and(b.extent(axis));
+        axis += 1;
+    }
+    let needed = attempt!(needed.typed(b.dtype()));
+    match super::merged(b, needed) {
+        Some(b) if b.rank() == 1 => Dims::of(b.dims()).and(1).typed(b.dtype()),
+        Some(b) => Ok(b),
+        None => fail(Problem::Shape { operand: 0, needed }),
+    }
+}
+
+/// Solutions as their right-hand sides were given: without the last axis, of extent 1, if `b` is a vector.
+///
+/// # Errors
+/// E3009 if the last axis has another extent.
+pub const fn as_given<'a>(x: Type, b: Type) -> TypeResult<'a> {
+    if b.rank() == 1 { super::squeeze(x, Some(&[-1])) } else { Ok(x) }
+}
+
 /// One triangle of matrices, with zeros elsewhere.
 ///
 /// # Errors

@@ -50,7 +50,7 @@ pub use indexing::{
 };
 pub use joining::{axis_of, concat, joined_part, joined_part_grad, pad, stack};
 pub use literal::{Fit, Literal, literal};
-pub use matrices::{decompose, factor, solve_triangular, triangle};
+pub use matrices::{as_columns, as_given, decompose, factor, solve_triangular, triangle};
 pub use product::{at, dot, matmul};
 pub use reduction::{along, arg, positions_along, recurrence, reduce, reduced};
 

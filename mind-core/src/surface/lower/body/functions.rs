@@ -294,6 +294,27 @@ impl BodyLowering<'_> {
                 let problem = format!("indices are {dtype}, needed {}", mind_shape::names::ANY_INTEGER);
                 Diag::new(Code::E4011, self.site(expr), message(problem))
             }
+            Unresolved::Rows(needed) => {
+                let ((value, expr), (matrices, of)) = (operands[0], operands[1]);
+                let [b, a] = [value, matrices].map(|value| self.builder.ty(value));
+                let problem = match b.rank() {
+                    0 => "operand of rank 0, needed rank 1 or more".to_owned(),
+                    rank => {
+                        let mut shape = b.shape.to_vec();
+                        shape[rank - rank.min(2)] = needed.clone();
+                        format!("operand of shape {}, needed {}", b.shape, Shape::new(shape))
+                    }
+                };
+                let code = if b.rank() == 0 { Code::E3002 } else { Code::E3003 };
+                let matrices = format!("{} is {a}", self.text(of));
+                let mut diag = Diag::new(code, self.site(expr), format!("{}, {matrices}", message(problem)));
+                // A vector for each matrix, or several vectors.
+                if b.rank() > 1 && b.shape.last() == Some(needed) {
+                    let text = self.operand_text(expr);
+                    diag = diag.help(format!("write `{text}[.., _]` if the last axis has vectors"));
+                }
+                diag
+            }
             Unresolved::Unlike(other) => {
                 let ((value, _), (other, other_expr)) = (operands[0], operands[*other]);
                 let [a, b] = [value, other].map(|value| self.builder.ty(value));

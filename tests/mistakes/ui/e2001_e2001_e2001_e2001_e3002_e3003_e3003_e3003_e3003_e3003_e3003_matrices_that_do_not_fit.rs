@@ -15,7 +15,17 @@ mind! {
 
     fn columns(a: f64[2, 3]) -> f64[3] { values(a) }
 
-    fn vector(a: f64[3, 3], b: f64[3]) -> f64[3] { linalg::solve(a, b) }
+    fn vector(a: f64[3, 3], b: f64[2]) -> f64[3] { linalg::solve(a, b) }
+}
+
+mind! {
+    fn vectors<B>(a: f64[3, 3], b: f64[B, 3]) -> f64[B, 3] { linalg::solve_triangular(a, b) }
+
+    fn number(a: f64[3, 3], b: f64) -> f64[3] { linalg::lstsq(a, b) }
+
+    fn half(y: f64[4, 2]) -> f64[9] { fft::irfft(y, 9) }
+
+    fn square<M, N>(a: f64[M, N]) -> f64[M, M] { let (q, _) = linalg::qr(a); q }
 }
 
 fn main() {}
