@@ -665,9 +665,9 @@
 //!
 //! `knossos`: programs in Knossos, by `include_ks!` and `ks!`.
 //!
-//! `fft`: Fourier transforms, by the module `fft` of the library and the crates rustfft and realfft. A thread keeps the
-//! tables of the last 16 lengths for each element type; the first call with a length allocates them. `MIND_SIMD` does not
-//! affect transforms.
+//! `fft`: Fourier transforms, by the module `fft` of the library and the crate rustfft. A thread keeps the tables of the
+//! last 16 lengths for each element type; the first call with a length allocates them. `MIND_SIMD` does not affect
+//! results.
 //!
 //! `safetensors`: loads and saves any struct of parameters, and the state of optimisers, in that format, by
 //! `files::safetensors`. `weights!` checks a file against a struct while Rust compiles and embeds it in the program.

@@ -81,6 +81,12 @@ mind! {
         l
     }
 
+    /// Transforms of rows of even and odd lengths.
+    fn transforms<N>(x: f32[N, 1024], y: f64[N, 243]) -> (f32[N, 1024], f64[N, 243], f64[N, 243, 2]) {
+        let z = fft::rfft(y);
+        (fft::irfft(fft::rfft(x), 1024), fft::irfft(z, 243), fft::ifft(stack([y, y], axis = -1)))
+    }
+
     fn doubles<N>(x: f64[N, 90], n: i32[N, N]) -> (f64[N, N], i32[N, N]) {
         (x @ x.T @ (x @ x.T), n @ n @ n)
     }
@@ -152,6 +158,24 @@ fn every_other_kernel_and_dtype_allocates_nothing() {
     let mut workspace = Workspace::with_bytes(doubles::peak_bytes(70));
     let (count, result) = allocations(|| doubles_into(&x, &n, (&mut *a, &mut *b), &mut workspace));
     assert_eq!((count, result), (0, Ok(())));
+}
+
+#[test]
+fn fourier_transforms_with_plans_of_earlier_calls_allocate_nothing() {
+    let (x, y) =
+        (Tensor::<f32, _>::full_with((5, Const), 0.5), Tensor::<f64, _>::full_with((5, Const), 0.25));
+    let (mut a, mut b, mut c) = (
+        Tensor::zeros_with((5, Const)),
+        Tensor::zeros_with((5, Const)),
+        Tensor::zeros_with((5, Const, Const)),
+    );
+    let mut workspace = Workspace::with_bytes(transforms::peak_bytes(5));
+    let mut call = || transforms_into(&x, &y, (&mut *a, &mut *b, &mut *c), &mut workspace);
+    // The first call makes the tables for each length.
+    assert_eq!(call(), Ok(()));
+    let (count, result) = allocations(call);
+    assert_eq!((count, result), (0, Ok(())));
+    assert_eq!(a.as_slice()[..2], [0.5; 2]);
 }
 
 #[test]
