@@ -23,8 +23,6 @@ mind! {
 
     fn number(a: f64[3, 3], b: f64) -> f64[3] { linalg::lstsq(a, b) }
 
-    fn half(y: f64[4, 2]) -> f64[9] { fft::irfft(y, 9) }
-
     fn square<M, N>(a: f64[M, N]) -> f64[M, M] { let (q, _) = linalg::qr(a); q }
 }
 
