@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use mind_core::{
     canon::canonicalise,
     dim::{Bindings, Dim},
-    grad::{Cotangent, GradientOptions, Wrt, differentiate},
+    grad::{AutodiffError, Cotangent, GradientOptions, Wrt, differentiate},
     interp::Array,
     ir::{Module, Op, ValueId},
     ops::Profile,
@@ -135,12 +135,10 @@ pub fn gradient(module: &Module) -> Option<Module> {
         .map(|(input, _): (ValueId, _)| Wrt { input, zero_ok: true })
         .collect();
     let options = GradientOptions { wrt, cotangent: Cotangent::Input, profile: Profile::Extended };
-    let gradient = differentiate(&canonical, &options);
-    Some(
-        gradient
-            .unwrap_or_else(|error| panic!("{error}\n{}", core_ir::print(&module)))
-            .module
-            .into_verified()
-            .into_module(),
-    )
+    match differentiate(&canonical, &options) {
+        Ok(gradient) => Some(gradient.module.into_verified().into_module()),
+        // Derivatives of factorizations are text of the library.
+        Err(AutodiffError::UnsupportedOp { op: "Cholesky" | "Lu" | "Qr" | "Eigh" | "Svd", .. }) => None,
+        Err(error) => panic!("{error}\n{}", core_ir::print(&module)),
+    }
 }

@@ -273,6 +273,7 @@ impl Generator {
                 (Op::Effect(Effect::Inspect { label }), vec![x])
             }
             29 => self.nesting(x)?,
+            30 if self.profile == Profile::Extended && self.random.once_in(2) => self.factored(x)?,
             30 if self.profile == Profile::Extended => self.transformed(x)?,
             _ => (self.constant(ty.dtype), Vec::new()),
         })

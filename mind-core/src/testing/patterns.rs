@@ -1,14 +1,16 @@
 //! Patterns of several operations: normalised rows, operations after products, values with several readers, updates,
 //! masks.
 
+use mind_shape::match_dtype;
+
 use super::generate::{Generator, Proposal};
 use crate::{
     cumulate::Cumulate,
-    ir::{Arrange, Op, Part, Reduction, ValueId},
+    ir::{Arrange, Const, Factorization, Matrix, Op, Part, Product, Reduction, Triangular, ValueId},
     map::Map,
     ops::Profile,
     reduce::Reduce,
-    ty::Type,
+    ty::{Shape, Type},
 };
 
 impl Generator {
@@ -91,6 +93,49 @@ impl Generator {
         let rate = self.builder.constant(ty.dtype, 0.25);
         let change = self.made(Op::Map(Map::Mul), &[gradient, rate])?;
         Some((Op::Map(Map::Sub), vec![input, change]))
+    }
+
+    /// A factorization of positive definite matrices, or a triangular system with one of their triangles. Elements between
+    /// -1 and 1 and a multiple of the identity keep the condition small.
+    pub(super) fn factored(&mut self, x: ValueId) -> Option<Proposal> {
+        let ty = self.builder.ty(x).clone();
+        if !ty.dtype.is_float() || ty.rank() < 2 {
+            return None;
+        }
+        let [rows, columns] = [2, 1].map(|from_end| ty.shape[ty.rank() - from_end].as_literal());
+        let rows = rows?;
+        let side = self.made(Op::Map(Map::Tanh), &[x])?;
+        if columns.is_some() && self.random.once_in(3) {
+            let factorization = if self.random.once_in(2) { Factorization::Qr } else { Factorization::Svd };
+            return Some((Op::Matrix(Matrix::Factor(factorization)), vec![side]));
+        }
+        let mut permutation: Vec<i64> = (0..ty.rank() as i64).collect();
+        permutation.swap(ty.rank() - 2, ty.rank() - 1);
+        let across = self.made(Op::Arrange(Arrange::Transpose { permutation }), &[side])?;
+        let product = self.made(Op::Product(Product::MatMul), &[side, across])?;
+        let data = match_dtype!(ty.dtype, T {
+            floats => {
+                let scale = columns.unwrap_or(5) as T;
+                (0..rows * rows).map(|at| if at / rows == at % rows { scale } else { 0.0 }).collect::<Vec<_>>().into()
+            },
+            others => return None,
+        });
+        let shape = Shape::literal(&[rows, rows]);
+        let identity = self.made(Op::Const(Const::Tensor { data, shape }), &[])?;
+        let matrix = self.made(Op::Map(Map::Add), &[product, identity])?;
+        let factorizations = [Factorization::Cholesky, Factorization::Lu, Factorization::Eigh];
+        let factor = Op::Matrix(Matrix::Factor(*self.random.pick(&factorizations)));
+        if self.random.once_in(2) {
+            return Some((factor, vec![matrix]));
+        }
+        let [lower, transposed, unit_diagonal] = [(); 3].map(|()| self.random.once_in(2));
+        let is_factored = lower && self.random.once_in(2);
+        let triangle = match is_factored {
+            true => self.made(Op::Matrix(Matrix::Factor(Factorization::Cholesky)), &[matrix])?,
+            false => matrix,
+        };
+        let of = Triangular { lower, transposed, unit_diagonal: unit_diagonal && !is_factored };
+        Some((Op::Matrix(Matrix::SolveTriangular(of)), vec![triangle, side]))
     }
 
     /// A function that is infinite somewhere, an operation on its results, and a mask after that.

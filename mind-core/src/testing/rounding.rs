@@ -7,6 +7,7 @@
 //! large numbers that nearly cancel has a large bound, and other values have small ones.
 
 mod loops;
+mod matrices;
 
 use std::collections::BTreeMap;
 
@@ -329,8 +330,8 @@ impl RoundedInst<'_> {
                 self.products(self.shape(0)[self.shape(0).len() - 1])?
             }
             Op::Matrix(Matrix::Triangle { .. }) => self.apply([|x: Near| x.bound, |x: Near| x.bound])?,
-            // The error depends on the condition of the matrix.
-            Op::Matrix(_) => vec![f64::INFINITY; self.result.elements.len()],
+            Op::Matrix(Matrix::Factor(factorization)) => self.factors(*factorization),
+            Op::Matrix(Matrix::SolveTriangular(of)) => self.solutions(*of),
             Op::Fourier(fourier) => self.transforms(fourier),
             // Another evaluation may multiply the padding by elements, which gives NaN for an infinite element.
             Op::Window(_) if !self.is_finite() => vec![f64::INFINITY; self.result.elements.len()],
