@@ -19,6 +19,10 @@ use crate::parameters::OnDevices;
 use crate::program::Program;
 use crate::tensor::{DeviceTensor, Values, shown};
 
+/// The option of XLA by which products on CPUs use XNNPACK. In the plugin `xla-cpu-pjrt` 0.0.1 a product then may take the
+/// earlier elements of an operand whose memory was updated in place, so it is off unless a program sets it.
+const XNNPACK: &str = "xla_cpu_use_xnnpack";
+
 /// A program that a client compiled for the devices of its mesh.
 pub struct Executable {
     client: Rc<ffi::Client>,
@@ -55,16 +59,29 @@ impl Executable {
             let process = client.process().unwrap_or(0);
             return Err(Error::NoLocalDevice { needed: devices, process });
         }
-        let options = compile_options(&ids, &program.flags);
-        let compiled = match cache {
-            None => compile(client, &described, &options).map(|executable| (executable, Cached::Off)),
-            // Such a program holds this process's part, and the others must compile at the same time.
-            Some(_) if client.process().is_some() => {
-                compile(client, &described, &options).map(|executable| {
-                    (executable, Cached::NotStored("programs of several processes are not kept".into()))
-                })
+        let build = |flags: &BTreeMap<String, String>| {
+            let options = compile_options(&ids, flags);
+            match cache {
+                None => compile(client, &described, &options).map(|executable| (executable, Cached::Off)),
+                // Such a program holds this process's part, and the others must compile at the same time.
+                Some(_) if client.process().is_some() => {
+                    let kept = Cached::NotStored("programs of several processes are not kept".into());
+                    compile(client, &described, &options).map(|executable| (executable, kept))
+                }
+                Some(cache) => compile_once(client, cache, &described, devices, &options),
             }
-            Some(cache) => compile_once(client, cache, &described, devices, &options),
+        };
+        let [platform, _] = client.platform().map_err(Failure::during("tell its platform"))?;
+        let compiled = if platform == "cpu" && !program.flags.contains_key(XNNPACK) {
+            let mut flags = program.flags.clone();
+            flags.insert(XNNPACK.into(), "False".into());
+            match build(&flags) {
+                // Other versions may not have the option.
+                Err(failure) if failure.text.contains(XNNPACK) => build(&program.flags),
+                compiled => compiled,
+            }
+        } else {
+            build(&program.flags)
         };
         let (executable, cached) = compiled.map_err(Failure::during("compile the program"))?;
         let layout = |placed: &ShardedType| Layout::new(placed, &described, &local);
