@@ -18,22 +18,35 @@ const PATIENCE: Duration = Duration::from_millis(400);
 /// The layers of MobileNet: the extent and the channels.
 const LAYERS: [[i64; 2]; 5] = [[112, 32], [56, 128], [28, 256], [14, 512], [7, 1024]];
 
-/// Layers of ResNet-50 and of the feature extractor of wav2vec 2.0, whose images have one row: the extents of the image, the
-/// channels in, the extents of the filter, the channels out, the stride and the padding.
-const CONVOLUTIONS: [([i64; 3], [i64; 3], [i64; 2], i64); 12] = [
-    ([224, 224, 3], [7, 7, 64], [2, 2], 3),
-    ([56, 56, 64], [1, 1, 256], [1, 1], 0),
-    ([56, 56, 64], [3, 3, 64], [1, 1], 1),
-    ([28, 28, 128], [3, 3, 128], [1, 1], 1),
-    ([28, 28, 512], [1, 1, 128], [1, 1], 0),
-    ([14, 14, 256], [3, 3, 256], [1, 1], 1),
-    ([14, 14, 1024], [1, 1, 256], [1, 1], 0),
-    ([7, 7, 512], [3, 3, 512], [1, 1], 1),
-    ([7, 7, 512], [1, 1, 2048], [1, 1], 0),
-    ([1, 4000, 1], [1, 10, 512], [1, 5], 0),
-    ([1, 799, 512], [1, 3, 512], [1, 2], 0),
-    ([1, 99, 512], [1, 2, 512], [1, 2], 0),
+/// A convolution of an image.
+struct Convolution {
+    /// The extents of the image, and its channels.
+    image: [i64; 3],
+    /// The extents of the filter, and the channels of the result.
+    filter: [i64; 3],
+    strides: [i64; 2],
+    pad: i64,
+}
+
+/// Layers of ResNet-50 and of the feature extractor of wav2vec 2.0, whose images have one row.
+const CONVOLUTIONS: [Convolution; 12] = [
+    layer([224, 224, 3], [7, 7, 64], [2, 2], 3),
+    layer([56, 56, 64], [1, 1, 256], [1, 1], 0),
+    layer([56, 56, 64], [3, 3, 64], [1, 1], 1),
+    layer([28, 28, 128], [3, 3, 128], [1, 1], 1),
+    layer([28, 28, 512], [1, 1, 128], [1, 1], 0),
+    layer([14, 14, 256], [3, 3, 256], [1, 1], 1),
+    layer([14, 14, 1024], [1, 1, 256], [1, 1], 0),
+    layer([7, 7, 512], [3, 3, 512], [1, 1], 1),
+    layer([7, 7, 512], [1, 1, 2048], [1, 1], 0),
+    layer([1, 4000, 1], [1, 10, 512], [1, 5], 0),
+    layer([1, 799, 512], [1, 3, 512], [1, 2], 0),
+    layer([1, 99, 512], [1, 2, 512], [1, 2], 0),
 ];
+
+const fn layer(image: [i64; 3], filter: [i64; 3], strides: [i64; 2], pad: i64) -> Convolution {
+    Convolution { image, filter, strides, pad }
+}
 
 fn main() {
     let threads = std::env::var("THREADS").ok().and_then(|threads| threads.parse().ok());
@@ -46,7 +59,7 @@ fn main() {
         }
     };
     println!("| convolution | forward | by the input | by the filter |");
-    for (image, filter, strides, pad) in CONVOLUTIONS {
+    for Convolution { image, filter, strides, pad } in CONVOLUTIONS {
         let ([h, w, c], [kh, kw, features], [_, stride]) = (image, filter, strides);
         print(format!("{h}×{w}×{c}, {kh}×{kw} to {features}, stride {stride}"), &mut || {
             let pads = [[pad; 2]; 2];

@@ -363,10 +363,10 @@ impl Body {
             match &node.kind {
                 NodeKind::Enter { .. } => inner += 1,
                 NodeKind::Leave { .. } if inner > 0 => inner -= 1,
-                NodeKind::Leave { callee, .. } => {
-                    if callee.of_library || matches!(self[shown].kind, NodeKind::PulledBack { .. }) {
-                        shown = ExprId(u32::try_from(index).expect("bodies are bounded"));
-                    }
+                NodeKind::Leave { callee, .. }
+                    if callee.of_library || matches!(self[shown].kind, NodeKind::PulledBack { .. }) =>
+                {
+                    shown = ExprId(u32::try_from(index).expect("bodies are bounded"));
                 }
                 _ => {}
             }

@@ -58,10 +58,11 @@ impl RoundedInst<'_> {
         let part = |of: fn(usize, usize) -> bool, diagonal: Option<f64>| {
             let element = |at: usize| {
                 let (row, column) = (at / n, at % n);
-                if row == column && diagonal.is_some() {
-                    return diagonal.expect("it is some");
+                match diagonal {
+                    Some(diagonal) if row == column => diagonal,
+                    _ if of(row, column) => packed[at],
+                    _ => 0.0,
                 }
-                if of(row, column) { packed[at] } else { 0.0 }
             };
             Dense { columns: n, elements: (0..n * n).map(element).collect() }
         };
@@ -71,7 +72,7 @@ impl RoundedInst<'_> {
         let inverses = norm(inverse_of_lower(&l)) * norm(inverse_of_lower(&transposed(&u)));
         let [of_l, of_u] = [l_size, u_size].map(|size| magnified(inverses * perturbation, size));
         let largest = (0..n * n).filter(|at| at % n < at / n).map(|at| packed[at].abs()).fold(0.0, f64::max);
-        if !(largest + of_l < 1.0) {
+        if largest + of_l >= 1.0 {
             return vec![f64::INFINITY; packed.len()];
         }
         let of = |at: usize| match (at / n, at % n) {
