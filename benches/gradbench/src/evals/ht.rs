@@ -51,9 +51,7 @@ mind::mind! {
             replace(all[i], if parent < 0 { own } else { all[parent] @ own })
         };
         let transforms = absolutes @ hand.inverse_base_absolutes;
-        let skin = fold skin = zeros_like(hand.base_positions[.., 0..3]) for (t, w) in (transforms, hand.weights.T) {
-            skin + (hand.base_positions @ t.T)[.., 0..3] * w[.., _]
-        };
+        let skin = einsum("vb, bij, vj -> vi", hand.weights, transforms[0.., 0..3], hand.base_positions);
         let mirrored = skin * [hand.side, 1.0, 1.0];
         mirrored @ of_axis(theta[0..3]).T + theta[3..6]
     }
