@@ -90,6 +90,47 @@ pub(super) struct Writer<'a> {
     pub(super) in_kernel: bool,
     /// The name of each accumulator, with its two possible initialisers: zeros, or elements of unspecified value.
     pub(super) fills: Vec<(String, [String; 2])>,
+    /// The tensors of numbers that loops build.
+    pub(super) allocated: Vec<Allocated>,
+    /// The variables that were moved.
+    moved: HashSet<String>,
+}
+
+/// A tensor of numbers that a loop builds. If an iteration of another loop builds it and does not move it, all
+/// iterations use the same memory.
+pub(super) struct Allocated {
+    pub name: String,
+    /// The Rust type.
+    pub ty: String,
+    pub size: String,
+    /// The source position, as a Rust expression.
+    pub at: String,
+    /// Whether a loop builds it in each iteration.
+    pub in_loop: bool,
+}
+
+impl Allocated {
+    /// The statements before the loop, for the memory, and after the loop, by placeholder.
+    fn statements(&self, is_moved: bool) -> [(String, String); 3] {
+        let Self { name, ty, size, at, in_loop } = self;
+        let is_kept = *in_loop && !is_moved;
+        let statement = if is_kept {
+            format!("let {name} = k::again(&mut kept_{name}, {size}, {at})?;")
+        } else {
+            format!("let mut {name}: {ty} = k::stale({size}, {at})?;")
+        };
+        let [before, after] = match is_kept {
+            true => [format!("{{ let mut kept_{name}: Option<{ty}> = None;"), "}".to_owned()],
+            false => [String::new(), String::new()],
+        };
+        let [of_before, of_after] = self.around_loop();
+        [(name.clone(), statement), (of_before, before), (of_after, after)]
+    }
+
+    /// The keys of the placeholders before and after the loop.
+    pub fn around_loop(&self) -> [String; 2] {
+        ["before", "after"].map(|place| format!("{place} {}", self.name))
+    }
 }
 
 /// A variable that owns memory.
@@ -134,6 +175,8 @@ impl<'a> Writer<'a> {
             summands: HashMap::new(),
             in_kernel: false,
             fills: Vec::new(),
+            allocated: Vec::new(),
+            moved: HashSet::new(),
         }
     }
 
@@ -199,14 +242,18 @@ impl<'a> Writer<'a> {
         (inner, result)
     }
 
-    /// The statements, with the placeholders of accumulators replaced by their initialisers.
+    /// The statements, with the texts of all placeholders.
     fn filled(&self) -> String {
-        let mut text = self.out.clone();
+        let mut texts = HashMap::new();
         for (base, [zeros, any]) in &self.fills {
             let fill = if self.written.contains(base) { any } else { zeros };
-            text = text.replacen(&fill_of(base), fill, 1);
+            texts.insert(base.clone(), fill.clone());
         }
-        text
+        for allocated in &self.allocated {
+            texts.extend(allocated.statements(self.moved.contains(&allocated.name)));
+        }
+        let parts = self.out.split(MARK).enumerate();
+        parts.map(|(part, text)| if part % 2 == 0 { text } else { &texts[text] }).collect()
     }
 
     /// The representation of a value, if it is already defined.
@@ -346,7 +393,9 @@ impl<'a> Writer<'a> {
                     if !moved.contains(&owner) && self.can_move(owner) =>
                 {
                     moved.push(owner);
-                    self.owners[owner.0].name.clone()
+                    let name = self.owners[owner.0].name.clone();
+                    self.moved.insert(name.clone());
+                    name
                 }
                 Leaf::Borrowed(borrowed) => {
                     let name = self.fresh("o");
@@ -385,9 +434,12 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// The placeholder for the initialiser of an accumulator, which is chosen at the end.
-pub(super) fn fill_of(base: &str) -> String {
-    format!("@{base}@")
+/// The mark around the key of a placeholder. Literals contain it only escaped.
+const MARK: char = '\u{1}';
+
+/// A placeholder for a text that is chosen at the end.
+pub(super) fn placeholder(key: &str) -> String {
+    format!("{MARK}{key}{MARK}")
 }
 
 /// The expression that borrows from a variable.

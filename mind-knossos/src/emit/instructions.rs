@@ -386,19 +386,29 @@ impl Writer<'_> {
     }
 
     fn call(&mut self, id: FunctionId, operands: &[ValueId], tree: &Tree) -> Repr {
+        // Each argument, and what a variable of its value is given as.
         let mut arguments = Vec::new();
         for operand in operands {
             let repr = self.get(*operand).clone();
             if matches!(self.kinds.program.types.get(self.body.ty(*operand)), Type::Accumulator(_)) {
                 for leaf in repr.leaves() {
-                    arguments.push(self.accumulator_argument(leaf));
+                    let text = self.accumulator_argument(leaf);
+                    let again = if text.starts_with("&mut ") { "&mut *{}" } else { "{}.reborrow()" };
+                    arguments.push((text, again));
                 }
             } else {
                 let tree = self.tree_of(*operand);
-                arguments.extend(self.read(&repr, &tree));
+                arguments.extend(self.read(&repr, &tree).into_iter().map(|text| (text, "{}")));
             }
         }
-        let arguments = arguments.join(", ");
+        let moved: Vec<(String, String)> = arguments
+            .iter()
+            .map(|(text, again)| {
+                let name = self.fresh("x");
+                (format!("let mut {name} = {text}; "), again.replace("{}", &name))
+            })
+            .collect();
+        let arguments = arguments.into_iter().map(|(text, _)| text).collect::<Vec<_>>().join(", ");
         let name = inner_name(self.kinds, id);
         let at = self.at();
         let callee = self.kinds.program.function(id);
@@ -411,9 +421,13 @@ impl Writer<'_> {
             (false, _) => format!("{name}({arguments})?"),
             (true, false) => format!("{name}(k::FIRST_CALL, {arguments})?"),
             (true, true) => {
-                let call = format!("{name}(calls + 1, {arguments})");
+                // The closure has variables of its own. It would keep those of the caller in memory, also where it is
+                // not made.
+                let (variables, again): (String, Vec<String>) = moved.into_iter().unzip();
+                let again = again.join(", ");
                 format!(
-                    "if k::has_room(calls, {at})? {{ {call}? }} else {{ k::on_new_stack({at}, &mut || {call})? }}"
+                    "if k::has_room(calls, {at})? {{ {name}(calls + 1, {arguments})? }} else {{ \
+                     {variables}k::on_new_stack({at}, &mut move || {name}(calls + 1, {again}))? }}"
                 )
             }
         };

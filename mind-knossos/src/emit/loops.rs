@@ -1,7 +1,7 @@
 //! Emits loops.
 
 use super::{
-    body::Writer,
+    body::{Allocated, Writer, placeholder},
     hoist::Around,
     kinds::{Kind, Tree, tuple},
     repr::{Borrowed, Leaf, Repr},
@@ -40,6 +40,16 @@ impl Writer<'_> {
 
     /// Emits nested loops over the extents around statements that use these counters.
     fn nest(&mut self, extents: &[String], counters: &[String], around: &Around, statements: &str) {
+        let others = self.allocated.iter_mut().filter(|allocated| !allocated.in_loop);
+        let built_here = others.filter(|allocated| statements.contains(&placeholder(&allocated.name)));
+        let [mut before, mut after] = [String::new(), String::new()];
+        for allocated in built_here {
+            allocated.in_loop = true;
+            let around_loop = allocated.around_loop().map(|key| placeholder(&key));
+            before += &around_loop[0];
+            after += &around_loop[1];
+        }
+        self.out.push_str(&before);
         for (axis, (counter, extent)) in counters.iter().zip(extents).enumerate() {
             if axis + 1 == extents.len() {
                 self.out.push_str(&around.before);
@@ -49,7 +59,7 @@ impl Writer<'_> {
         self.out.push_str(&around.begin);
         self.out.push_str(statements);
         self.out.push_str(&around.end);
-        self.line("}".repeat(extents.len()));
+        self.line("}".repeat(extents.len()) + &after);
     }
 
     /// Emits loops over all extents except the last. `kernel` runs the iterations of the last one.
@@ -229,7 +239,14 @@ impl Writer<'_> {
         };
         match element {
             Kind::Float | Kind::Integer => {
-                self.line(format!("let mut {name}: {owned} = k::stale({size}, {at})?;"));
+                self.line(placeholder(&name));
+                self.allocated.push(Allocated {
+                    name: name.clone(),
+                    ty: owned,
+                    size: size.clone(),
+                    at,
+                    in_loop: false,
+                });
                 match extents {
                     [extent] => self.line(format!("let {slice} = &mut {name}.data_mut()[..{extent}];")),
                     _ => self.line(format!("let {slice} = {name}.data_mut();")),

@@ -1,7 +1,7 @@
 //! Emits operations on accumulators: creating, adding, lending and reading.
 
 use super::{
-    body::{Writer, fill_of},
+    body::{Writer, placeholder},
     kinds::{Kind, Tree},
     repr::{AccumulatorPart, Borrowed, Leaf, PartStep, Repr},
 };
@@ -40,7 +40,7 @@ impl Writer<'_> {
                     let any = format!("k::stale({}.size, {})?", structure.text(), self.at());
                     self.fills.push((view.clone(), [zero, any]));
                     self.likes.insert(view.clone(), structure.text().to_owned());
-                    fill_of(&view)
+                    placeholder(&view)
                 } else {
                     zero
                 };

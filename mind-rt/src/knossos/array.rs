@@ -235,6 +235,21 @@ pub fn stale<A: Stale>(size: A::Size, at: At) -> Result<A, Fault> {
     A::stale(size).ok_or_else(|| at.no_memory(size.as_slice()))
 }
 
+/// The memory of a tensor of numbers that each iteration of a loop builds anew, with arbitrary elements. It is allocated
+/// again only if the size has changed.
+///
+/// # Errors
+/// E6004 if the memory cannot be allocated.
+#[inline]
+pub fn again<A: Stale>(kept: &mut Option<A>, size: A::Size, at: At) -> Result<&mut A, Fault> {
+    if kept.as_ref().is_none_or(|kept| kept.size() != size) {
+        // The other memory is freed first.
+        *kept = None;
+        *kept = Some(stale(size, at)?);
+    }
+    Ok(kept.as_mut().expect("it has just been allocated"))
+}
+
 /// The memory of a sum of tensors of one size, to which another tensor is added. The first call allocates the memory
 /// and fills it with numbers that leave every sum unchanged.
 ///

@@ -20,7 +20,7 @@ mod turns;
 mod view;
 
 pub use crate::kernels::math::MultiplyAdd;
-pub use array::{Array, Nest, Nested, elements, owned, stale, summand, tensor};
+pub use array::{Array, Nest, Nested, again, elements, owned, stale, summand, tensor};
 pub use bound::{AsTensor, IntoReturned, Returned, returned, tensor_argument};
 pub use calls::{FIRST_CALL, has_room, on_new_stack};
 pub use deep::Deep;
