@@ -66,7 +66,9 @@ fn measure<T: Arithmetic + Number>(case: &[usize; 7], number: impl Fn(f32) -> T)
     };
     let [x, f, dy] = [n * extent * extent * c_in, k * k * c_in * c_out, n * out * out * c_out].map(numbers);
     let [mut y, mut dx, mut df] = [&dy, &x, &f].map(|like| like.clone());
-    let len = conv2d_scratch(&g).max(conv2d_grad_input_scratch(&g)).max(conv2d_grad_filter_scratch(&g));
+    let len = conv2d_scratch::<T>(&g)
+        .max(conv2d_grad_input_scratch::<T>(&g))
+        .max(conv2d_grad_filter_scratch::<T>(&g));
     let mut scratch = vec![number(0.0); len + 64];
     let aligned = scratch.as_ptr().align_offset(64);
     let scratch = &mut scratch[aligned..];

@@ -159,7 +159,8 @@ impl Scratch<'_> {
                 if of_type(&convolution.finish) {
                     let function = function(convolution.kind);
                     let (sizes, position) = (symbol_variables(plan), self.convolutions);
-                    self.needs.push(format!("rt::{function}_scratch(&geometry_{position}({sizes}))"));
+                    self.needs
+                        .push(format!("rt::{function}_scratch::<{wanted}>(&geometry_{position}({sizes}))"));
                 }
                 self.convolutions += 1;
             }

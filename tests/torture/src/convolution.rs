@@ -103,9 +103,9 @@ impl Convolution {
         let mut out = vec![T::POISON; lens[2]];
         if self.epilogue {
             let scratch = match self.of {
-                Of::Forward => rt::conv2d_scratch(&g),
-                Of::GradInput => rt::conv2d_grad_input_scratch(&g),
-                Of::GradFilter => rt::conv2d_grad_filter_scratch(&g),
+                Of::Forward => rt::conv2d_scratch::<T>(&g),
+                Of::GradInput => rt::conv2d_grad_input_scratch::<T>(&g),
+                Of::GradFilter => rt::conv2d_grad_filter_scratch::<T>(&g),
             };
             let mut scratch = vec![T::POISON; scratch];
             let taken = Taken::new(&mut out, columns[0]);

@@ -31,6 +31,19 @@ pub struct Conv2d {
 }
 
 impl Conv2d {
+    /// The number of pixels, if the convolution multiplies each pixel by one matrix: the filter has one position, and
+    /// strides and padding leave the image as it is.
+    #[must_use]
+    pub(super) const fn pixels(&self) -> Option<usize> {
+        let is_product = self.kh == 1 && self.kw == 1 && self.h == self.h_out && self.w == self.w_out;
+        let [[above, below], [before, after]] = self.pad;
+        if is_product && above == 0 && below == 0 && before == 0 && after == 0 {
+            Some(self.n.saturating_mul(self.h).saturating_mul(self.w))
+        } else {
+            None
+        }
+    }
+
     /// The same convolution with bounded strides, after checks of the geometry and of the lengths that are given.
     #[track_caller]
     pub(super) fn checked(&self, input: Option<usize>, filter: Option<usize>, out: Option<usize>) -> Self {

@@ -2,6 +2,8 @@
 //!
 //! An [`Epilogue`] receives a result as a matrix: an image result has a row for each pixel and a column for each
 //! channel, a filter result has a row for each filter position and input channel and a column for each output channel.
+//!
+//! If a filter has one position, and strides and padding leave the image as it is, all three are matrix products.
 
 mod axis;
 mod correlate;
@@ -22,6 +24,7 @@ pub use store::{conv2d, conv2d_grad_filter, conv2d_grad_input};
 use super::check;
 use super::compiled::Compiled;
 use super::epilogue::Epilogue;
+use super::matmul::{Gemm, MatRef, matmul_scratch, matmul_with};
 use super::memory::poison;
 use crate::kernels::number::Number;
 use crate::simd::{SimdLevel, simd_level};
@@ -46,8 +49,12 @@ pub fn conv2d_with<T: Convolve>(
     epilogue: impl Epilogue<T>,
 ) {
     let g = &g.checked(Some(input.len()), Some(filter.len()), None);
-    check(scratch.len() >= conv2d_scratch(g), "conv2d: too little scratch memory");
+    check(scratch.len() >= conv2d_scratch::<T>(g), "conv2d: too little scratch memory");
     poison(scratch);
+    if let Some(pixels) = g.pixels() {
+        let (lhs, rhs) = (rows(input, g.c_in), rows(filter, g.c_out));
+        return matmul_with(&[], [pixels, g.c_in, g.c_out], lhs, rhs, scratch, epilogue);
+    }
     with_parts(parts_worth(g.work()), [g.n * g.h_out * g.w_out, g.w_out], epilogue, |parts| {
         T::convolve(simd_level(), g, Convolution::Forward { input, filter }, scratch, parts);
     });
@@ -67,8 +74,12 @@ pub fn conv2d_grad_input_with<T: Convolve>(
     epilogue: impl Epilogue<T>,
 ) {
     let g = &g.checked(None, Some(filter.len()), Some(cotangent.len()));
-    check(scratch.len() >= conv2d_grad_input_scratch(g), "conv2d: too little scratch memory");
+    check(scratch.len() >= conv2d_grad_input_scratch::<T>(g), "conv2d: too little scratch memory");
     poison(scratch);
+    if let Some(pixels) = g.pixels() {
+        let (lhs, rhs) = (rows(cotangent, g.c_out), rows(filter, g.c_out).transposed());
+        return matmul_with(&[], [pixels, g.c_out, g.c_in], lhs, rhs, scratch, epilogue);
+    }
     with_parts(parts_worth(g.work()), [g.n * g.h * g.w, g.w], epilogue, |parts| {
         T::convolve(simd_level(), g, Convolution::GradInput { cotangent, filter }, scratch, parts);
     });
@@ -89,8 +100,12 @@ pub fn conv2d_grad_filter_with<T: Convolve>(
     epilogue: impl Epilogue<T>,
 ) {
     let g = &g.checked(Some(input.len()), None, Some(cotangent.len()));
-    check(scratch.len() >= conv2d_grad_filter_scratch(g), "conv2d: too little scratch memory");
+    check(scratch.len() >= conv2d_grad_filter_scratch::<T>(g), "conv2d: too little scratch memory");
     poison(scratch);
+    if let Some(pixels) = g.pixels() {
+        let (lhs, rhs) = (rows(input, g.c_in).transposed(), rows(cotangent, g.c_out));
+        return matmul_with(&[], [g.c_in, pixels, g.c_out], lhs, rhs, scratch, epilogue);
+    }
     with_parts(parts_worth(g.work()), [g.kh * g.kw * g.c_in, 1], epilogue, |parts| {
         T::convolve(simd_level(), g, Convolution::GradFilter { input, cotangent }, scratch, parts);
     });
@@ -98,22 +113,36 @@ pub fn conv2d_grad_filter_with<T: Convolve>(
 
 /// The elements of scratch memory that [`conv2d_with`] needs at most, on any machine; `usize::MAX` on overflow.
 #[must_use]
-pub const fn conv2d_scratch(g: &Conv2d) -> usize {
-    panel_len(g.kh, g.kw, g.c_in, g.c_out)
+pub const fn conv2d_scratch<T>(g: &Conv2d) -> usize {
+    match g.pixels() {
+        Some(pixels) => matmul_scratch::<T>(pixels, g.c_in, g.c_out, 1),
+        None => panel_len(g.kh, g.kw, g.c_in, g.c_out),
+    }
 }
 
 /// The elements of scratch memory that [`conv2d_grad_input_with`] needs at most, on any machine; `usize::MAX` on
 /// overflow.
 #[must_use]
-pub const fn conv2d_grad_input_scratch(g: &Conv2d) -> usize {
-    panel_len(g.kh, g.kw, g.c_out, g.c_in)
+pub const fn conv2d_grad_input_scratch<T>(g: &Conv2d) -> usize {
+    match g.pixels() {
+        Some(pixels) => matmul_scratch::<T>(pixels, g.c_out, g.c_in, 1),
+        None => panel_len(g.kh, g.kw, g.c_out, g.c_in),
+    }
 }
 
 /// The elements of scratch memory that [`conv2d_grad_filter_with`] needs at most, on any machine; `usize::MAX` on
 /// overflow.
 #[must_use]
-pub const fn conv2d_grad_filter_scratch(g: &Conv2d) -> usize {
-    panel_len(g.kh, g.kw, g.c_in, g.c_out)
+pub const fn conv2d_grad_filter_scratch<T>(g: &Conv2d) -> usize {
+    match g.pixels() {
+        Some(pixels) => matmul_scratch::<T>(g.c_in, pixels, g.c_out, g.c_in),
+        None => panel_len(g.kh, g.kw, g.c_in, g.c_out),
+    }
+}
+
+/// A matrix of rows of this length.
+fn rows<T>(data: &[T], length: usize) -> MatRef<'_, T> {
+    MatRef { data, offset: 0, row_stride: length, col_stride: 1 }
 }
 
 /// The most columns of a result that are computed at a time.
@@ -134,7 +163,7 @@ pub enum Convolution<'a, T> {
 }
 
 /// The convolution kernels of an element type, compiled with this crate and not again in each program.
-pub trait Convolve: Number + Compiled {
+pub trait Convolve: Number + Compiled + Gemm {
     /// Computes the result and passes it to the parts. All lengths have been checked.
     fn convolve(
         level: SimdLevel,

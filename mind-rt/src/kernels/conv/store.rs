@@ -16,7 +16,7 @@ pub fn conv2d<T: Convolve>(g: &Conv2d, input: &[T], filter: &[T], out: &mut [T])
     let g = &g.checked(Some(input.len()), Some(filter.len()), Some(out.len()));
     poison(out);
     let store = Stored::new(out, g.c_out);
-    with_scratch(conv2d_scratch(g), |scratch| conv2d_with(g, input, filter, scratch, store));
+    with_scratch(conv2d_scratch::<T>(g), |scratch| conv2d_with(g, input, filter, scratch, store));
 }
 
 /// As [`conv2d_grad_input_with`], stored to `out`.
@@ -24,7 +24,7 @@ pub fn conv2d_grad_input<T: Convolve>(g: &Conv2d, cotangent: &[T], filter: &[T],
     let g = &g.checked(Some(out.len()), Some(filter.len()), Some(cotangent.len()));
     poison(out);
     let store = Stored::new(out, g.c_in);
-    with_scratch(conv2d_grad_input_scratch(g), |scratch| {
+    with_scratch(conv2d_grad_input_scratch::<T>(g), |scratch| {
         conv2d_grad_input_with(g, cotangent, filter, scratch, store);
     });
 }
@@ -34,7 +34,7 @@ pub fn conv2d_grad_filter<T: Convolve>(g: &Conv2d, input: &[T], cotangent: &[T],
     let g = &g.checked(Some(input.len()), Some(out.len()), Some(cotangent.len()));
     poison(out);
     let store = Stored::new(out, g.c_out);
-    with_scratch(conv2d_grad_filter_scratch(g), |scratch| {
+    with_scratch(conv2d_grad_filter_scratch::<T>(g), |scratch| {
         conv2d_grad_filter_with(g, input, cotangent, scratch, store);
     });
 }

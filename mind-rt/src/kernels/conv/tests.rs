@@ -65,19 +65,19 @@ impl<T: Tested> Case<T> {
     /// The output and both derivatives by some kernels, split into at most `parts` parts.
     fn results(&self, kernels: Kernels, parts: usize, junk: T) -> [Vec<T>; 3] {
         let Self { g, input, filter, cotangent } = self;
-        let scratch = |len: usize| vec![junk; len];
+        let scratch = |depth, columns| vec![junk; panel_len(g.kh, g.kw, depth, columns)];
         [
             collect([g.n * g.h_out * g.w_out, g.w_out], g.c_out, parts, junk, |parts| {
                 let of = Convolution::Forward { input, filter };
-                T::convolve_by(kernels, g, of, &mut scratch(conv2d_scratch(g)), parts);
+                T::convolve_by(kernels, g, of, &mut scratch(g.c_in, g.c_out), parts);
             }),
             collect([g.n * g.h * g.w, g.w], g.c_in, parts, junk, |parts| {
                 let of = Convolution::GradInput { cotangent, filter };
-                T::convolve_by(kernels, g, of, &mut scratch(conv2d_grad_input_scratch(g)), parts);
+                T::convolve_by(kernels, g, of, &mut scratch(g.c_out, g.c_in), parts);
             }),
             collect([g.kh * g.kw * g.c_in, 1], g.c_out, parts, junk, |parts| {
                 let of = Convolution::GradFilter { input, cotangent };
-                T::convolve_by(kernels, g, of, &mut scratch(conv2d_grad_filter_scratch(g)), parts);
+                T::convolve_by(kernels, g, of, &mut scratch(g.c_in, g.c_out), parts);
             }),
         ]
     }
@@ -347,6 +347,26 @@ fn strides_beyond_the_image() {
 }
 
 #[test]
+fn a_filter_of_one_position_is_a_matrix() {
+    let sizes = [1, 3, 16, 33, 130];
+    for (c_in, c_out) in sizes.iter().flat_map(|c_in| sizes.map(|c_out| (*c_in, c_out))) {
+        for [n, h, w] in [[0, 2, 3], [1, 1, 1], [3, 2, 7], [1, 40, 5]] {
+            for stride in [[1, 1], [1, 2], [2, 2]] {
+                let case = Case::<f64>::new([n, h, w, c_in], [1, 1, c_out], stride, [[0, 0]; 2]);
+                let Case { g, input, filter, cotangent } = case.as_ref().expect("the window fits");
+                let [y, dx, df] = case.as_ref().expect("the window fits").expected();
+                let mut found = [&y, &dx, &df].map(|like| vec![f64::NAN; like.len()]);
+                let [found_y, found_dx, found_df] = &mut found;
+                conv2d(g, input, filter, found_y);
+                conv2d_grad_input(g, cotangent, filter, found_dx);
+                conv2d_grad_filter(g, input, cotangent, found_df);
+                assert!(found == [y, dx, df], "{g:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn results_are_stored() {
     let case =
         Case::<f32>::new([8, 14, 14, 16], [3, 3, 33], [1, 1], [[1, 1], [1, 1]]).expect("the window fits");
@@ -373,10 +393,10 @@ fn scratch_memory_is_bounded_by_the_extents() {
         h_out: 26,
         w_out: 26,
     };
-    assert_eq!(conv2d_scratch(&g), 9 * 16 * 32);
-    assert_eq!(conv2d_grad_input_scratch(&g), 9 * 32 * 16);
-    assert_eq!(conv2d_grad_filter_scratch(&g), 9 * 16 * 32);
-    assert_eq!(conv2d_scratch(&Conv2d { kh: usize::MAX, ..g }), usize::MAX);
+    assert_eq!(conv2d_scratch::<f32>(&g), 9 * 16 * 32);
+    assert_eq!(conv2d_grad_input_scratch::<f32>(&g), 9 * 32 * 16);
+    assert_eq!(conv2d_grad_filter_scratch::<f32>(&g), 9 * 16 * 32);
+    assert_eq!(conv2d_scratch::<f32>(&Conv2d { kh: usize::MAX, ..g }), usize::MAX);
 }
 
 #[test]
