@@ -2,9 +2,10 @@
 
 use super::BLOCK;
 use super::batch::Matrices;
-use super::products::{self, Mat, product};
+use super::products::{self, Mat, subtract_product};
 use super::real::Real;
 use crate::kernels::math::MultiplyAdd;
+use crate::kernels::transpose::Transpose;
 use crate::simd::{Kernel, dispatch};
 use crate::workspace::{carve, slot_bytes};
 
@@ -45,13 +46,17 @@ impl<T: Real> Matrices<T> for Cholesky {
         for first in (0..n).step_by(BLOCK) {
             let (width, rest) = (BLOCK.min(n - first), n - first);
             let panel = &mut panel[..width * rest];
-            if first == 0 {
-                panel.fill(T::ZERO);
-            } else {
+            let diagonal = first * n + first;
+            Transpose { rows: rest, columns: width, from: n, to: rest }.run(&a[diagonal..], panel);
+            if first > 0 {
                 let rows = Mat::new(&l[first * n..], n);
-                product([width, first, rest], rows, rows.transposed(), panel, scratch);
+                subtract_product([width, first, rest], rows, rows.transposed(), panel, rest, scratch);
             }
-            dispatch(Panel { n, first, width, a, panel, l: &mut *l });
+            dispatch(Panel { width, rest, panel: &mut *panel });
+            Transpose { rows: width, columns: rest, from: rest, to: n }.run(panel, &mut l[diagonal..]);
+            for row in first..first + width {
+                l[row * n..][row + 1..n].fill(T::ZERO);
+            }
         }
         if l[n * n - 1].is_nan() {
             for (row, l) in l.chunks_exact_mut(n).enumerate() {
@@ -63,13 +68,10 @@ impl<T: Real> Matrices<T> for Cholesky {
 
 /// The factorization of a block of columns. A pivot that is not above 0 becomes NaN, and with it every later one.
 struct Panel<'a, T> {
-    n: usize,
-    first: usize,
     width: usize,
-    a: &'a [T],
-    /// The columns of the block as rows, from the diagonal on: the sums to subtract.
+    rest: usize,
+    /// The columns of the block as rows of `rest` elements. Elements before the diagonal are not read.
     panel: &'a mut [T],
-    l: &'a mut [T],
 }
 
 impl<T: Real> Kernel for Panel<'_, T> {
@@ -77,15 +79,7 @@ impl<T: Real> Kernel for Panel<'_, T> {
 
     #[inline(always)]
     fn run_by<A: MultiplyAdd>(self) {
-        let Self { n, first, width, a, panel, l } = self;
-        let rest = n - first;
-        for row in 0..rest {
-            let a = &a[(first + row) * n + first..][..width.min(row + 1)];
-            for (column, a) in a.iter().enumerate() {
-                let element = &mut panel[column * rest + row];
-                *element = *a - *element;
-            }
-        }
+        let Self { width, rest, panel } = self;
         for column in 0..width {
             let (done, own) = panel.split_at_mut(column * rest);
             let own = &mut own[column..rest];
@@ -94,13 +88,6 @@ impl<T: Real> Kernel for Panel<'_, T> {
             let root = if pivot > T::ZERO { pivot.root() } else { T::NAN };
             own[0] = root;
             own[1..].iter_mut().for_each(|element| *element = *element / root);
-        }
-        for row in 0..rest {
-            let l = &mut l[(first + row) * n + first..][..rest];
-            let written = if row < width { rest } else { width };
-            for (column, l) in l[..written].iter_mut().enumerate() {
-                *l = if column <= row.min(width - 1) { panel[column * rest + row] } else { T::ZERO };
-            }
         }
     }
 }
