@@ -162,10 +162,13 @@ impl View {
         if ones(&self.shape) == ones(shape) {
             return Some(self.insert_or_remove_ones(shape));
         }
-        // No element moves if the strides are a common multiple of the row-major strides.
-        let expected = row_major(&self.shape);
+        // No element moves if the first axes stay, and the strides of the rest are a common multiple of the row-major
+        // strides.
+        let same = self.shape.iter().zip(shape.iter()).take_while(|(old, new)| old == new).count();
+        let [old, new] = [&self.shape, shape].map(|shape| Shape::from_slice(&shape[same..]));
+        let (kept, rest) = self.strides.split_at(same);
         let mut scale = None;
-        for ((extent, stride), expected) in self.shape.iter().zip(&self.strides).zip(&expected) {
+        for ((extent, stride), expected) in old.iter().zip(rest).zip(&row_major(&old)) {
             if extent.is_one() {
                 continue;
             }
@@ -175,7 +178,8 @@ impl View {
             }
         }
         let scale = scale.unwrap_or(Dim::ONE);
-        let strides = row_major(shape).iter().map(|stride| stride.mul(&scale).ok()).collect::<Option<_>>()?;
+        let rest = row_major(&new).iter().map(|stride| stride.mul(&scale).ok()).collect::<Option<Vec<_>>>()?;
+        let strides = [kept, &rest].concat();
         Some(Self { source: self.source.clone(), offset: self.offset.clone(), shape: shape.clone(), strides })
     }
 }
@@ -235,5 +239,22 @@ pub fn collapse(extents: &mut Vec<Dim>, views: &mut [&mut View], joinable: &mut 
     }
     for view in views {
         view.shape = Shape::new(extents.clone());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reshape_of_a_part_is_a_view_if_no_element_moves() {
+        // Six columns of eight, in five rows.
+        let whole = View::contiguous(BufferId(0), &Shape::literal(&[5, 8]));
+        let part = View { shape: Shape::literal(&[5, 6]), ..whole };
+        let strides = |shape: &[i64]| Some(part.reshape(&Shape::literal(shape))?.strides);
+        let dims = |strides: &[i64]| Some(Shape::literal(strides).to_vec());
+        assert_eq!(strides(&[5, 2, 3]), dims(&[8, 3, 1]));
+        assert_eq!(strides(&[30]), None);
+        assert_eq!(strides(&[10, 3]), None);
     }
 }
