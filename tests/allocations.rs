@@ -178,6 +178,39 @@ fn fourier_transforms_with_plans_of_earlier_calls_allocate_nothing() {
     assert_eq!(a.as_slice()[..2], [0.5; 2]);
 }
 
+mod iterations {
+    mind::ks!(
+        r#"
+        ; The sum of a vector's elements from a position on, by recursion.
+        (def rest Float ((v : Vec Float) (at : Integer))
+          (if (eq at (size v)) 0.0 (add (index at v) (rest v (add at 1)))))
+        ; Each iteration builds a vector of the same size, or of a size of its own.
+        (def equal Float (n : Integer)
+          (sumbuild n (lam (i : Integer)
+            (rest (build 3 (lam (j : Integer) (to_float (add (mul 10 i) j)))) 0))))
+        (def growing Float (n : Integer)
+          (sumbuild n (lam (i : Integer)
+            (rest (build (div (add i 2) 2) (lam (j : Integer) (to_float (add (mul 10 i) j)))) 0))))
+        ; Iterations move the vectors that they build.
+        (def moved (Vec (Vec Float)) (n : Integer)
+          (build n (lam (i : Integer)
+            (let (v (build 2 (lam (j : Integer) (to_float (add (mul 10 i) j)))))
+              (if (gt (rest v 0) 15.0) v v)))))
+    "#
+    );
+}
+
+#[test]
+fn iterations_in_knossos_build_tensors_in_one_memory() {
+    let sum = |sizes: &dyn Fn(i64) -> i64| -> f64 {
+        (0..20).flat_map(|i| (0..sizes(i)).map(move |j| (10 * i + j) as f64)).sum()
+    };
+    assert_eq!(allocations(|| iterations::equal(20)), (1, sum(&|_| 3)));
+    assert_eq!(iterations::growing(20), sum(&|i| (i + 2) / 2));
+    let rows: Vec<Vec<f64>> = iterations::moved(3).into_iter().map(|row| row.as_slice().to_vec()).collect();
+    assert_eq!(rows, [[0.0, 1.0], [10.0, 11.0], [20.0, 21.0]]);
+}
+
 #[test]
 fn structs_into_the_callers_own_allocate_nothing() {
     let (mut p, mut g, mut value) = (Layer::he_normal(&mut Xoshiro256::new(1)), Layer::zeros(), 0.0);
