@@ -178,7 +178,8 @@ impl View {
             }
         }
         let scale = scale.unwrap_or(Dim::ONE);
-        let rest = row_major(&new).iter().map(|stride| stride.mul(&scale).ok()).collect::<Option<Vec<_>>>()?;
+        let rest =
+            row_major(&new).iter().map(|stride| stride.mul(&scale).ok()).collect::<Option<Vec<_>>>()?;
         let strides = [kept, &rest].concat();
         Some(Self { source: self.source.clone(), offset: self.offset.clone(), shape: shape.clone(), strides })
     }

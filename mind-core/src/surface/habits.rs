@@ -417,6 +417,32 @@ const FUNCTIONS: &[(&[&str], Replacement)] = &[
         Replacement::Words(MEAN_POOLING),
     ),
     (
+        &[
+            "adaptive_max_pool1d",
+            "adaptive_max_pool2d",
+            "adaptive_max_pool3d",
+            "AdaptiveMaxPool1d",
+            "AdaptiveMaxPool2d",
+            "AdaptiveMaxPool3d",
+        ],
+        Replacement::Words(
+            "`nn::adaptive_max_pool(…, 7, axis = -3)` pools one axis to 7 positions: call it for each",
+        ),
+    ),
+    (
+        &[
+            "adaptive_avg_pool1d",
+            "adaptive_avg_pool2d",
+            "adaptive_avg_pool3d",
+            "AdaptiveAvgPool1d",
+            "AdaptiveAvgPool2d",
+            "AdaptiveAvgPool3d",
+        ],
+        Replacement::Words(
+            "`nn::adaptive_avg_pool(…, 7, axis = -3)` pools one axis to 7 positions: call it for each",
+        ),
+    ),
+    (
         &["sliding_window_view"],
         Replacement::Words(
             "give the axes: `unfold(x, 3, axes = 0)` has the windows of 3 elements along axis 0",
