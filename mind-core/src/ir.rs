@@ -401,7 +401,7 @@ pub enum Matrix {
 /// A factorization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Factorization {
-    /// `L @ Lᵀ` with a lower triangular matrix `L`.
+    /// `L @ Lᵀ` with a lower triangular matrix `L`, of the symmetric part.
     Cholesky,
     /// `L @ U` with the rows permuted.
     Lu,

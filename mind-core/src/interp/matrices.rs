@@ -13,7 +13,14 @@ pub(super) fn evaluate(matrix: Matrix, operands: &[&Array], to: &Concrete<'_>) -
     };
     let n = columns(0);
     let results: Vec<f64> = match matrix {
-        Matrix::Factor(Factorization::Cholesky) => each(0).flat_map(|a| cholesky(n, a)).collect(),
+        Matrix::Factor(Factorization::Cholesky) => {
+            // The symmetric part is rounded as a tensor of this type.
+            let rounded = |x: f64| with_float!(to.dtype, T => f64::from(x as T));
+            let symmetric =
+                |a: &[f64], at: usize| rounded(rounded(0.5 * a[at]) + rounded(0.5 * a[at % n * n + at / n]));
+            let part = |a: &[f64]| (0..n * n).map(|at| symmetric(a, at)).collect::<Vec<_>>();
+            each(0).flat_map(|a| cholesky(n, &part(a))).collect()
+        }
         Matrix::Factor(Factorization::Lu) => each(0).flat_map(|a| lu(n, a)).collect(),
         Matrix::Factor(Factorization::Qr) => each(0).flat_map(|a| decomposed(n, a, qr)).collect(),
         Matrix::Factor(Factorization::Eigh) => {

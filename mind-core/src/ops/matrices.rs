@@ -27,13 +27,13 @@ rows! {
     Matrix::Triangle { .. } => TRIANGLE,
 }
 
-/// `Cholesky(a)`: the lower triangular `L` with `L @ Lᵀ = a`, for each matrix in the last two axes; an extension.
+/// `Cholesky(a)`: the lower triangular `L` with `L @ Lᵀ = (a + aᵀ) / 2`, for each matrix in the last two axes; an extension.
 ///
 /// - **Shape**: the operand's.
 /// - **Dtype**: the operand's, `f32` or `f64`.
-/// - **Semantics**: reads the lower triangle of each matrix; zeros above the diagonal of the result. The diagonal is
-///   positive. If a matrix is not positive definite, the lower triangle of its result is NaN.
-/// - **Error**: `L @ Lᵀ` differs from `a` by at most `2 n ε |L| @ |Lᵀ|` in each element.
+/// - **Semantics**: zeros above the diagonal of the result. The diagonal is positive. If `(a + aᵀ) / 2` is not positive
+///   definite, the lower triangle of its result is NaN.
+/// - **Error**: `L @ Lᵀ` differs from `(a + aᵀ) / 2` by at most `2 n ε |L| @ |Lᵀ|` in each element.
 /// - **Derivative**: none; the library's `linalg::cholesky` has one, in its own text.
 /// - **Constraints**: 1. the rank is at least 2 (E3002). 2. `a` is of floats (E2005). 3. Each matrix is square (E3003).
 /// - **Example**: `%1 = Cholesky (%0) : f32[3, 3]`.

@@ -264,7 +264,7 @@ fn product(writer: &mut Writer, x: SsaValue, numbers: SsaValue) -> SsaValue {
     apply(writer, Map::TIMES, &[x, numbers])
 }
 
-fn transposed(writer: &mut Writer, x: SsaValue) -> SsaValue {
+pub(super) fn transposed(writer: &mut Writer, x: SsaValue) -> SsaValue {
     let mut to = writer.tensor(x).clone();
     let rank = to.rank();
     to.shape.swap(rank - 2, rank - 1);

@@ -18,7 +18,11 @@ pub(super) fn lower(writer: &mut Writer, matrix: Matrix, operands: &[SsaValue], 
     let first = operands[0];
     match matrix {
         Matrix::Factor(Factorization::Cholesky) => {
-            let factor = writer.operation("stablehlo.cholesky", &[first], format_args!(", lower = true"), to);
+            let other = decompositions::transposed(writer, first);
+            let formula = "add(mul(0.5, x), mul(0.5, y))";
+            let symmetric = elements::evaluate(writer, formula, &[("x", first), ("y", other)]);
+            let factor =
+                writer.operation("stablehlo.cholesky", &[symmetric], format_args!(", lower = true"), to);
             triangle(writer, factor, "where(le(column, row), x, 0.0)")
         }
         Matrix::Factor(Factorization::Lu) => lu(writer, first, &to),

@@ -1,4 +1,4 @@
-//! The Cholesky factor of a single matrix, in blocks of columns.
+//! The Cholesky factor of the symmetric part of a single matrix, in blocks of columns.
 
 use super::BLOCK;
 use super::batch::Matrices;
@@ -48,6 +48,10 @@ impl<T: Real> Matrices<T> for Cholesky {
             let panel = &mut panel[..width * rest];
             let diagonal = first * n + first;
             Transpose { rows: rest, columns: width, from: n, to: rest }.run(&a[diagonal..], panel);
+            for (row, own) in panel.chunks_exact_mut(rest).enumerate() {
+                let a = &a[diagonal + row * n..][..rest];
+                own.iter_mut().zip(a).for_each(|(own, a)| *own = T::of(0.5) * *own + T::of(0.5) * *a);
+            }
             if first > 0 {
                 let rows = Mat::new(&l[first * n..], n);
                 subtract_product([width, first, rest], rows, rows.transposed(), panel, rest, scratch);

@@ -57,8 +57,8 @@ pub struct Triangle {
 /// Each function, as an internal error, if a slice has the wrong length.
 #[allow(private_bounds, reason = "sealed")]
 pub trait LinearAlgebra: Real {
-    /// The lower triangular factor of each `n` by `n` matrix, and zeros above the diagonal. Only the lower triangle of
-    /// a matrix is read. If a matrix is not positive definite, the lower triangle of its factor is NaN.
+    /// The lower triangular factor of the symmetric part of each `n` by `n` matrix, and zeros above the diagonal. If
+    /// the part is not positive definite, the lower triangle of its factor is NaN.
     fn cholesky(n: usize, a: &[Self], out: &mut [Self]);
 
     /// The factors of each `n` by `n` matrix with rows exchanged: `n` rows with `L` below and `U` on and above the

@@ -114,7 +114,7 @@ fn subtract_product<A: MultiplyAdd, T: Real, const W: usize>(own: &mut [T; W], f
     }
 }
 
-/// Cholesky factors.
+/// Cholesky factors of symmetric parts.
 pub(super) struct Cholesky {
     pub(super) lens: [usize; 1],
     pub(super) n: usize,
@@ -136,7 +136,10 @@ impl<T: Real> Job<T> for Cholesky {
         for row in 0..n {
             let (before, own) = l.split_at_mut(row * n);
             for column in 0..=row {
-                let mut rest = a[row * n + column];
+                let (mut rest, other) = (a[row * n + column], a[column * n + row]);
+                for lane in 0..W {
+                    rest[lane] = T::of(0.5) * rest[lane] + T::of(0.5) * other[lane];
+                }
                 for k in 0..column {
                     let factor = own[k];
                     let of = if column < row { before[column * n + k] } else { own[k] };
