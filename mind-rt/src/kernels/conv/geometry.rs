@@ -32,7 +32,7 @@ pub struct Conv2d {
 
 impl Conv2d {
     /// The number of pixels, if the convolution multiplies each pixel by one matrix: the filter has one position, and
-    /// strides and padding leave the image as it is.
+    /// the result has the extents of the image.
     #[must_use]
     pub(super) const fn pixels(&self) -> Option<usize> {
         let is_product = self.kh == 1 && self.kw == 1 && self.h == self.h_out && self.w == self.w_out;
@@ -52,8 +52,8 @@ impl Conv2d {
         bounded
     }
 
-    /// The same convolution. Nothing is a stride away from the only position along an axis, so the stride may be of any
-    /// size, which would overflow in products. A stride that is larger than the padded image becomes its extent.
+    /// The same convolution with strides of at most the extent of the padded image. A stride has no effect along an axis
+    /// with one position, but products with a large one would overflow.
     fn with_bounded_strides(&self) -> Self {
         let bounded = |stride: usize, outputs: usize, extent: usize, [before, after]: [usize; 2]| {
             let padded = extent.saturating_add(before).saturating_add(after).max(1);

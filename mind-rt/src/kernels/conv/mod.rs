@@ -3,7 +3,7 @@
 //! An [`Epilogue`] receives a result as a matrix: an image result has a row for each pixel and a column for each
 //! channel, a filter result has a row for each filter position and input channel and a column for each output channel.
 //!
-//! If a filter has one position, and strides and padding leave the image as it is, all three are matrix products.
+//! If a filter has one position, and the result has the extents of the image, all three are matrix products.
 
 mod axis;
 mod correlate;
@@ -50,14 +50,7 @@ pub fn conv2d_with<T: Convolve>(
 ) {
     let g = &g.checked(Some(input.len()), Some(filter.len()), None);
     check(scratch.len() >= conv2d_scratch::<T>(g), "conv2d: too little scratch memory");
-    poison(scratch);
-    if let Some(pixels) = g.pixels() {
-        let (lhs, rhs) = (rows(input, g.c_in), rows(filter, g.c_out));
-        return matmul_with(&[], [pixels, g.c_in, g.c_out], lhs, rhs, scratch, epilogue);
-    }
-    with_parts(parts_worth(g.work()), [g.n * g.h_out * g.w_out, g.w_out], epilogue, |parts| {
-        T::convolve(simd_level(), g, Convolution::Forward { input, filter }, scratch, parts);
-    });
+    compute(g, Convolution::Forward { input, filter }, [g.n * g.h_out * g.w_out, g.w_out], scratch, epilogue);
 }
 
 /// The derivative by the input, from the cotangent of the output: a matrix of `n · h · w` rows and `c_in` columns.
@@ -75,14 +68,7 @@ pub fn conv2d_grad_input_with<T: Convolve>(
 ) {
     let g = &g.checked(None, Some(filter.len()), Some(cotangent.len()));
     check(scratch.len() >= conv2d_grad_input_scratch::<T>(g), "conv2d: too little scratch memory");
-    poison(scratch);
-    if let Some(pixels) = g.pixels() {
-        let (lhs, rhs) = (rows(cotangent, g.c_out), rows(filter, g.c_out).transposed());
-        return matmul_with(&[], [pixels, g.c_out, g.c_in], lhs, rhs, scratch, epilogue);
-    }
-    with_parts(parts_worth(g.work()), [g.n * g.h * g.w, g.w], epilogue, |parts| {
-        T::convolve(simd_level(), g, Convolution::GradInput { cotangent, filter }, scratch, parts);
-    });
+    compute(g, Convolution::GradInput { cotangent, filter }, [g.n * g.h * g.w, g.w], scratch, epilogue);
 }
 
 /// The derivative by the filter, from the cotangent of the output: a matrix of `kh · kw · c_in` rows and `c_out`
@@ -101,13 +87,23 @@ pub fn conv2d_grad_filter_with<T: Convolve>(
 ) {
     let g = &g.checked(Some(input.len()), None, Some(cotangent.len()));
     check(scratch.len() >= conv2d_grad_filter_scratch::<T>(g), "conv2d: too little scratch memory");
+    compute(g, Convolution::GradFilter { input, cotangent }, [g.kh * g.kw * g.c_in, 1], scratch, epilogue);
+}
+
+/// Computes a result of `rows` rows, which threads divide at multiples of `grain`.
+fn compute<T: Convolve>(
+    g: &Conv2d,
+    of: Convolution<'_, T>,
+    [rows, grain]: [usize; 2],
+    scratch: &mut [T],
+    epilogue: impl Epilogue<T>,
+) {
     poison(scratch);
-    if let Some(pixels) = g.pixels() {
-        let (lhs, rhs) = (rows(input, g.c_in).transposed(), rows(cotangent, g.c_out));
-        return matmul_with(&[], [g.c_in, pixels, g.c_out], lhs, rhs, scratch, epilogue);
+    if let Some((extents, [lhs, rhs])) = of.product(g) {
+        return matmul_with(&[], extents, lhs, rhs, scratch, epilogue);
     }
-    with_parts(parts_worth(g.work()), [g.kh * g.kw * g.c_in, 1], epilogue, |parts| {
-        T::convolve(simd_level(), g, Convolution::GradFilter { input, cotangent }, scratch, parts);
+    with_parts(parts_worth(g.work()), [rows, grain], epilogue, |parts| {
+        T::convolve(simd_level(), g, of, scratch, parts);
     });
 }
 
@@ -140,11 +136,6 @@ pub const fn conv2d_grad_filter_scratch<T>(g: &Conv2d) -> usize {
     }
 }
 
-/// A matrix of rows of this length.
-fn rows<T>(data: &[T], length: usize) -> MatRef<'_, T> {
-    MatRef { data, offset: 0, row_stride: length, col_stride: 1 }
-}
-
 /// The most columns of a result that are computed at a time.
 const PANEL: usize = 32;
 
@@ -160,6 +151,26 @@ pub enum Convolution<'a, T> {
     Forward { input: &'a [T], filter: &'a [T] },
     GradInput { cotangent: &'a [T], filter: &'a [T] },
     GradFilter { input: &'a [T], cotangent: &'a [T] },
+}
+
+impl<'a, T> Convolution<'a, T> {
+    /// The matrix product that this is: its extents and its operands.
+    fn product(self, g: &Conv2d) -> Option<([usize; 3], [MatRef<'a, T>; 2])> {
+        let pixels = g.pixels()?;
+        let rows = |data, length| MatRef { data, offset: 0, row_stride: length, col_stride: 1 };
+        let columns = |data, length| MatRef { data, offset: 0, row_stride: 1, col_stride: length };
+        Some(match self {
+            Self::Forward { input, filter } => {
+                ([pixels, g.c_in, g.c_out], [rows(input, g.c_in), rows(filter, g.c_out)])
+            }
+            Self::GradInput { cotangent, filter } => {
+                ([pixels, g.c_out, g.c_in], [rows(cotangent, g.c_out), columns(filter, g.c_out)])
+            }
+            Self::GradFilter { input, cotangent } => {
+                ([g.c_in, pixels, g.c_out], [columns(input, g.c_in), rows(cotangent, g.c_out)])
+            }
+        })
+    }
 }
 
 /// The convolution kernels of an element type, compiled with this crate and not again in each program.
