@@ -10,6 +10,7 @@ use super::{
     hoist::{Element, Row, Slice, Turns},
     kinds::{Kind, Kinds, Tree, tuple},
     names::plain_name,
+    placeholders::Placeholders,
     repr::{AccumulatorPart, Borrowed, Leaf, OwnerId, Repr},
 };
 use crate::{
@@ -39,7 +40,12 @@ pub(super) fn function(kinds: &Kinds, reached: &Reached, id: FunctionId, text: &
     writer.at = (body.entry, usize::MAX);
     let tree = kinds.tree(function.result);
     let owned = writer.own(&[(&result, &tree)]);
-    let _ = writeln!(text, "{}Ok({})\n}}", writer.filled(), tuple(&owned));
+    let _ = writeln!(
+        text,
+        "{}Ok({})\n}}",
+        writer.later.filled(&writer.out, &writer.written, &writer.moved),
+        tuple(&owned)
+    );
 }
 
 /// The name of a function within the module.
@@ -88,49 +94,10 @@ pub(super) struct Writer<'a> {
     pub(super) summands: HashMap<ValueId, (Vec<String>, ir::Position)>,
     /// Whether the code being emitted is an iteration of a kernel.
     pub(super) in_kernel: bool,
-    /// The name of each accumulator, with its two possible initialisers: zeros, or elements of unspecified value.
-    pub(super) fills: Vec<(String, [String; 2])>,
-    /// The tensors of numbers that loops build.
-    pub(super) allocated: Vec<Allocated>,
+    /// The texts that are chosen at the end.
+    pub(super) later: Placeholders,
     /// The variables that were moved.
     moved: HashSet<String>,
-}
-
-/// A tensor of numbers that a loop builds. If an iteration of another loop builds it and does not move it, all
-/// iterations use the same memory.
-pub(super) struct Allocated {
-    pub name: String,
-    /// The Rust type.
-    pub ty: String,
-    pub size: String,
-    /// The source position, as a Rust expression.
-    pub at: String,
-    /// Whether a loop builds it in each iteration.
-    pub in_loop: bool,
-}
-
-impl Allocated {
-    /// The statements before the loop, for the memory, and after the loop, by placeholder.
-    fn statements(&self, is_moved: bool) -> [(String, String); 3] {
-        let Self { name, ty, size, at, in_loop } = self;
-        let is_kept = *in_loop && !is_moved;
-        let statement = if is_kept {
-            format!("let {name} = k::again(&mut kept_{name}, {size}, {at})?;")
-        } else {
-            format!("let mut {name}: {ty} = k::stale({size}, {at})?;")
-        };
-        let [before, after] = match is_kept {
-            true => [format!("{{ let mut kept_{name}: Option<{ty}> = None;"), "}".to_owned()],
-            false => [String::new(), String::new()],
-        };
-        let [of_before, of_after] = self.around_loop();
-        [(name.clone(), statement), (of_before, before), (of_after, after)]
-    }
-
-    /// The keys of the placeholders before and after the loop.
-    pub fn around_loop(&self) -> [String; 2] {
-        ["before", "after"].map(|place| format!("{place} {}", self.name))
-    }
 }
 
 /// A variable that owns memory.
@@ -174,8 +141,7 @@ impl<'a> Writer<'a> {
             written: HashSet::new(),
             summands: HashMap::new(),
             in_kernel: false,
-            fills: Vec::new(),
-            allocated: Vec::new(),
+            later: Placeholders::default(),
             moved: HashSet::new(),
         }
     }
@@ -240,20 +206,6 @@ impl<'a> Writer<'a> {
         let inner = std::mem::replace(&mut self.out, outer.0);
         (self.at, self.place) = (outer.1, outer.2);
         (inner, result)
-    }
-
-    /// The statements, with the texts of all placeholders.
-    fn filled(&self) -> String {
-        let mut texts = HashMap::new();
-        for (base, [zeros, any]) in &self.fills {
-            let fill = if self.written.contains(base) { any } else { zeros };
-            texts.insert(base.clone(), fill.clone());
-        }
-        for allocated in &self.allocated {
-            texts.extend(allocated.statements(self.moved.contains(&allocated.name)));
-        }
-        let parts = self.out.split(MARK).enumerate();
-        parts.map(|(part, text)| if part % 2 == 0 { text } else { &texts[text] }).collect()
     }
 
     /// The representation of a value, if it is already defined.
@@ -432,14 +384,6 @@ impl<'a> Writer<'a> {
             Kind::Float | Kind::Integer | Kind::Bool | Kind::Unit => text.to_owned(),
         }
     }
-}
-
-/// The mark around the key of a placeholder. Literals contain it only escaped.
-const MARK: char = '\u{1}';
-
-/// A placeholder for a text that is chosen at the end.
-pub(super) fn placeholder(key: &str) -> String {
-    format!("{MARK}{key}{MARK}")
 }
 
 /// The expression that borrows from a variable.

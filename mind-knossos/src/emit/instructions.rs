@@ -386,7 +386,7 @@ impl Writer<'_> {
     }
 
     fn call(&mut self, id: FunctionId, operands: &[ValueId], tree: &Tree) -> Repr {
-        // Each argument, and what a variable of its value is given as.
+        // The text of each argument, and the text that passes a variable of the same value.
         let mut arguments = Vec::new();
         for operand in operands {
             let repr = self.get(*operand).clone();
@@ -421,8 +421,8 @@ impl Writer<'_> {
             (false, _) => format!("{name}({arguments})?"),
             (true, false) => format!("{name}(k::FIRST_CALL, {arguments})?"),
             (true, true) => {
-                // The closure has variables of its own. It would keep those of the caller in memory, also where it is
-                // not made.
+                // The closure captures copies. If it captured the caller's variables by reference, they would be kept
+                // in memory on the other branch too, where nearly all calls are made.
                 let (variables, again): (String, Vec<String>) = moved.into_iter().unzip();
                 let again = again.join(", ");
                 format!(

@@ -1,9 +1,10 @@
 //! Emits loops.
 
 use super::{
-    body::{Allocated, Writer, placeholder},
+    body::Writer,
     hoist::Around,
     kinds::{Kind, Tree, tuple},
+    placeholders::{Allocated, placeholder},
     repr::{Borrowed, Leaf, Repr},
     turns::IterationResults,
 };
@@ -40,15 +41,7 @@ impl Writer<'_> {
 
     /// Emits nested loops over the extents around statements that use these counters.
     fn nest(&mut self, extents: &[String], counters: &[String], around: &Around, statements: &str) {
-        let others = self.allocated.iter_mut().filter(|allocated| !allocated.in_loop);
-        let built_here = others.filter(|allocated| statements.contains(&placeholder(&allocated.name)));
-        let [mut before, mut after] = [String::new(), String::new()];
-        for allocated in built_here {
-            allocated.in_loop = true;
-            let around_loop = allocated.around_loop().map(|key| placeholder(&key));
-            before += &around_loop[0];
-            after += &around_loop[1];
-        }
+        let [before, after] = self.later.around_loop(statements);
         self.out.push_str(&before);
         for (axis, (counter, extent)) in counters.iter().zip(extents).enumerate() {
             if axis + 1 == extents.len() {
@@ -240,7 +233,7 @@ impl Writer<'_> {
         match element {
             Kind::Float | Kind::Integer => {
                 self.line(placeholder(&name));
-                self.allocated.push(Allocated {
+                self.later.allocated.push(Allocated {
                     name: name.clone(),
                     ty: owned,
                     size: size.clone(),

@@ -19,6 +19,7 @@ mod kinds;
 mod loops;
 pub(super) mod names;
 mod options;
+mod placeholders;
 mod places;
 mod repr;
 mod strided;

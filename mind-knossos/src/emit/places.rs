@@ -1,8 +1,9 @@
 //! Emits operations on accumulators: creating, adding, lending and reading.
 
 use super::{
-    body::{Writer, placeholder},
+    body::Writer,
     kinds::{Kind, Tree},
+    placeholders::placeholder,
     repr::{AccumulatorPart, Borrowed, Leaf, PartStep, Repr},
 };
 use crate::ir::{Projection, ValueId};
@@ -38,7 +39,7 @@ impl Writer<'_> {
                 let owner = self.declare_owner(&name);
                 let made = if kind.is_numeric_tensor() {
                     let any = format!("k::stale({}.size, {})?", structure.text(), self.at());
-                    self.fills.push((view.clone(), [zero, any]));
+                    self.later.fills.push((view.clone(), [zero, any]));
                     self.likes.insert(view.clone(), structure.text().to_owned());
                     placeholder(&view)
                 } else {
