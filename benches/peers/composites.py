@@ -11,7 +11,6 @@ project do. A time includes waiting for the result. The shortest of many times c
 
 import os
 import sys
-import time
 
 os.environ["JAX_PLATFORMS"] = "cpu"
 
@@ -21,21 +20,9 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
+from timing import least
+
 torch.set_num_threads(len(os.sched_getaffinity(0)))
-
-
-def least(call):
-    call()
-    start = time.perf_counter()
-    call()
-    calls = max(1, int(5e-4 / (time.perf_counter() - start)))
-    best = float("inf")
-    for _ in range(40):
-        start = time.perf_counter()
-        for _ in range(calls):
-            call()
-        best = min(best, (time.perf_counter() - start) / calls)
-    return best * 1e6
 
 
 def numbers(*shape):

@@ -7,7 +7,6 @@ All run on one thread. A time includes waiting for the result, and the shortest 
 """
 
 import os
-import time
 
 os.environ["JAX_ENABLE_X64"] = "1"
 os.environ["JAX_PLATFORMS"] = "cpu"
@@ -20,21 +19,9 @@ import numpy as np
 import scipy.fft
 import torch
 
+from timing import least
+
 torch.set_num_threads(1)
-
-
-def least(call):
-    call()
-    start = time.perf_counter()
-    call()
-    count = max(1, int(1e-3 / (time.perf_counter() - start)))
-    best = float("inf")
-    for _ in range(20):
-        start = time.perf_counter()
-        for _ in range(count):
-            call()
-        best = min(best, (time.perf_counter() - start) / count)
-    return best * 1e6
 
 
 transforms = {"fft": jax.jit(jnp.fft.fft), "rfft": jax.jit(jnp.fft.rfft)}

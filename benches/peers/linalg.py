@@ -9,7 +9,6 @@ for the result, and the shortest of many times counts. Words select rows.
 
 import os
 import sys
-import time
 
 os.environ["JAX_ENABLE_X64"] = "1"
 os.environ["JAX_PLATFORMS"] = "cpu"
@@ -21,19 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 import scipy.linalg
 
-
-def least(call):
-    call()
-    start = time.perf_counter()
-    call()
-    count = max(1, int(1e-3 / (time.perf_counter() - start)))
-    best = float("inf")
-    for _ in range(10):
-        start = time.perf_counter()
-        for _ in range(count):
-            call()
-        best = min(best, (time.perf_counter() - start) / count)
-    return best * 1e6
+from timing import least
 
 
 def solve_of(library):
