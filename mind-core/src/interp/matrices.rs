@@ -2,6 +2,7 @@
 
 use super::{Array, Element, Elements, evaluate::Concrete, with_float};
 use crate::ir::{Factorization, Matrix, Triangular};
+use crate::ty::DType;
 
 /// Evaluates an operation on matrices. Each element is rounded once to the element type of the result.
 pub(super) fn evaluate(matrix: Matrix, operands: &[&Array], to: &Concrete<'_>) -> Array {
@@ -14,12 +15,7 @@ pub(super) fn evaluate(matrix: Matrix, operands: &[&Array], to: &Concrete<'_>) -
     let n = columns(0);
     let results: Vec<f64> = match matrix {
         Matrix::Factor(Factorization::Cholesky) => {
-            // The symmetric part is rounded as a tensor of this type.
-            let rounded = |x: f64| with_float!(to.dtype, T => f64::from(x as T));
-            let symmetric =
-                |a: &[f64], at: usize| rounded(rounded(0.5 * a[at]) + rounded(0.5 * a[at % n * n + at / n]));
-            let part = |a: &[f64]| (0..n * n).map(|at| symmetric(a, at)).collect::<Vec<_>>();
-            each(0).flat_map(|a| cholesky(n, &part(a))).collect()
+            each(0).flat_map(|a| cholesky(n, &symmetric_part(n, a, to.dtype))).collect()
         }
         Matrix::Factor(Factorization::Lu) => each(0).flat_map(|a| lu(n, a)).collect(),
         Matrix::Factor(Factorization::Qr) => each(0).flat_map(|a| decomposed(n, a, qr)).collect(),
@@ -48,6 +44,12 @@ fn in_f64(operand: &Array) -> (usize, Vec<f64>) {
     let len = operand.shape.iter().rev().take(2).product();
     let count = operand.shape.iter().product();
     (len, (0..count).map(|at| Elements::float(&operand.elements, at)).collect())
+}
+
+/// `(a + aᵀ) / 2`, rounded as tensors of this type.
+fn symmetric_part(n: usize, a: &[f64], dtype: DType) -> Vec<f64> {
+    let rounded = |x: f64| with_float!(dtype, T => f64::from(x as T));
+    (0..n * n).map(|at| rounded(rounded(0.5 * a[at]) + rounded(0.5 * a[at % n * n + at / n]))).collect()
 }
 
 /// The lower triangular factor, row by row. Its lower triangle is NaN if the matrix is not positive definite.

@@ -3,7 +3,7 @@
 use super::BLOCK;
 use super::batch::Matrices;
 use super::products::{self, Mat, subtract_product};
-use super::real::Real;
+use super::real::{Real, mean};
 use crate::kernels::math::MultiplyAdd;
 use crate::kernels::transpose::Transpose;
 use crate::simd::{Kernel, dispatch};
@@ -50,7 +50,7 @@ impl<T: Real> Matrices<T> for Cholesky {
             Transpose { rows: rest, columns: width, from: n, to: rest }.run(&a[diagonal..], panel);
             for (row, own) in panel.chunks_exact_mut(rest).enumerate() {
                 let a = &a[diagonal + row * n..][..rest];
-                own.iter_mut().zip(a).for_each(|(own, a)| *own = T::of(0.5) * *own + T::of(0.5) * *a);
+                own.iter_mut().zip(a).for_each(|(own, a)| *own = mean(*own, *a));
             }
             if first > 0 {
                 let rows = Mat::new(&l[first * n..], n);

@@ -52,6 +52,12 @@ pub(in crate::kernels) trait Real:
     fn of(number: f64) -> Self;
 }
 
+/// The mean of two numbers, which does not overflow.
+#[inline(always)]
+pub(super) fn mean<T: Real>(a: T, b: T) -> T {
+    T::of(0.5) * a + T::of(0.5) * b
+}
+
 macro_rules! real {
     ($($ty:ident, $bits:ident;)*) => {
         $(impl Real for $ty {

@@ -1,7 +1,7 @@
 //! Small matrices side by side: element `[i, j]` of several matrices in the lanes of a vector.
 
 use super::Triangle;
-use super::real::Real;
+use super::real::{Real, mean};
 use crate::kernels::math::MultiplyAdd;
 use crate::parallel::{Split, run as run_on_threads};
 use crate::simd::{Kernel, dispatch};
@@ -138,7 +138,7 @@ impl<T: Real> Job<T> for Cholesky {
             for column in 0..=row {
                 let (mut rest, other) = (a[row * n + column], a[column * n + row]);
                 for lane in 0..W {
-                    rest[lane] = T::of(0.5) * rest[lane] + T::of(0.5) * other[lane];
+                    rest[lane] = mean(rest[lane], other[lane]);
                 }
                 for k in 0..column {
                     let factor = own[k];
