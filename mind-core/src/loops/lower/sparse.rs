@@ -45,14 +45,12 @@ impl NestLowering<'_> {
             let follows = matches!(Along::of(&self.nest.loads[*load], axis), Along::Consecutive);
             follows && self.is_sparse(*load) && self.is_fixed(*load)
         });
-        let mut loads = loads.map(Operand::Load);
-        let decides = |factor: &Operand| passes.iter().all(|pass| adds_nothing_at_zero(pass, factor.clone()));
-        if let Some(Operand::Load(load)) = loads.find(decides) {
+        let decides = |factor: Operand| passes.iter().all(|pass| adds_nothing_at_zero(pass, &factor));
+        if let Some(load) = loads.into_iter().find(|load| decides(Operand::Load(*load))) {
             return Some(Factor::Load(load));
         }
         let [pass] = passes else { return None };
-        let node = self.sparse_nodes(pass).map(Operand::Node).find(decides)?;
-        let Operand::Node(node) = node else { unreachable!("it is a node") };
+        let node = self.sparse_nodes(pass).find(|node| decides(Operand::Node(*node)))?;
         Some(Factor::Nodes(needed(pass, node)))
     }
 
@@ -161,10 +159,10 @@ fn only_sums_in_memory(pass: &Pass) -> bool {
 }
 
 /// Whether a pass adds zeros to its sums where the factor is 0.
-fn adds_nothing_at_zero(pass: &Pass, factor: Operand) -> bool {
+fn adds_nothing_at_zero(pass: &Pass, factor: &Operand) -> bool {
     let mut zeros: Vec<bool> = Vec::with_capacity(pass.elements.len());
     let is_zero = |operand: &Operand, zeros: &[bool]| match operand {
-        operand if *operand == factor => true,
+        operand if operand == factor => true,
         Operand::Node(node) => zeros[*node],
         Operand::Scalar(scalar) => scalar.is_zero(),
         Operand::Load(_) | Operand::Number(_) | Operand::Product => false,
