@@ -282,7 +282,7 @@ const COUNTED: [f32; 60] = [
     1.8888888359069824, 2.0,
 ];
 
-/// Nothing is a stride away from the only position, nor a dilation away from the only element of a window.
+/// A stride has no effect with one position, nor a dilation with windows of one element.
 #[test]
 fn strides_beyond_the_tensor() {
     mind! {

@@ -44,7 +44,7 @@ pub(super) enum NestRows {
 pub(super) enum Short {
     /// Several rows are computed as one row, and then folded at once.
     Flat,
-    /// A row is a block of so many elements, or a part of one.
+    /// A row is computed as a block of this many elements, of which the row may fill a part.
     Block(usize),
 }
 

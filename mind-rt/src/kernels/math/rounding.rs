@@ -23,8 +23,8 @@ impl Float for f64 {
     }
 }
 
-/// A number to which products are added. Floats round as a [`Rounding`] says, which [`MultiplyAdd`](super::MultiplyAdd)
-/// extends by the elementwise functions; integers wrap.
+/// A number to which a product can be added. Floats round by a [`Rounding`], integers wrap. Kernels that also need the
+/// elementwise functions take a [`MultiplyAdd`](super::MultiplyAdd).
 pub trait PlusProduct: Number {
     /// The most numbers that kernels compute at a time: integers get less code, because programs seldom have sums of
     /// their products.

@@ -71,8 +71,8 @@ impl PoolAxis {
     /// An axis of one element.
     pub const ONE: Self = Self { extent: 1, positions: 1, size: 1, stride: 1, dilation: 1, before: 0 };
 
-    /// The same windows. Nothing is a stride away from the only position, nor a dilation away from the only element of a
-    /// window, so these may be of any size, which would overflow in products with positions and channels.
+    /// The same windows with a small stride and dilation. A stride has no effect with one position, nor a dilation with
+    /// windows of one element, but products with large ones would overflow.
     fn bounded(self) -> Self {
         let padded = self.extent.saturating_add(self.before).max(1);
         Self {

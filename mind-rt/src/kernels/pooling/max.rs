@@ -121,7 +121,7 @@ impl<T: PlusProduct, A: MultiplyAdd> Visit for Added<'_, T, A> {
 
     #[inline(always)]
     fn window<const N: usize>(&mut self, taps: Taps, at: usize) {
-        // Code for windows of these sizes is compiled where sums of many channels are.
+        // As for sums, code for many channels is compiled only where it gains, because it takes long to compile.
         if const { N == LANES && most_lanes::<T, A>() > 8 } && !taps.has_nan && self.has(taps) {
             match taps.counts {
                 [1, 2, 2] => return self.add_to_window::<2, 2>(taps, at),
@@ -314,7 +314,7 @@ impl Pool {
     }
 }
 
-/// Whether elements may have a NaN: then their sum is one. It may also be one because of infinities.
+/// Whether the sum of elements is NaN. It is if one of them is, and also for infinities of both signs.
 #[inline(always)]
 fn may_have_nan<T: Number>(elements: &[T]) -> bool {
     const N: usize = 32;

@@ -70,7 +70,8 @@ fn lines_are_the_windows_and_their_transpose() {
     }
 }
 
-/// Strides of the only position, dilations of the only element, and padding, of which no multiple is an offset.
+/// A stride has no effect with one position, nor a dilation with windows of one element. Products with these strides,
+/// dilations and paddings overflow.
 #[test]
 fn strides_and_dilations_beyond_the_tensor() {
     const FAR: usize = 1 << 62;

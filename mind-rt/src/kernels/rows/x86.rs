@@ -325,7 +325,7 @@ impl Register for __m256 {
                 }
                 _ => (_mm256_maskload_ps(from, mask), mask),
             };
-            // A load leaves zeros. A bitwise or with the rest is as fast as a choice, and zeros vanish.
+            // A masked load leaves zeros there, so a bitwise or inserts the elements of the rest.
             _mm256_or_ps(read, _mm256_andnot_ps(_mm256_castsi256_ps(mask), rest))
         }
     }
