@@ -17,7 +17,7 @@ mod transforms;
 pub(crate) use body::new_axes;
 pub use body::{
     Argument, BinaryOp, Body, ExprId, FieldPattern, FieldValue, Node, NodeKind, Number, NumberValue, Path,
-    Pattern, Subscript, SubscriptKind, Transposed, WrittenText,
+    Pattern, Scope, Subscript, SubscriptKind, Transposed, WrittenText,
 };
 pub use callee::Callee;
 pub use loops::{Loop, LoopKind, LoopOptions};

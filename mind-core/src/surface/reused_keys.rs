@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-use super::ast::{Argument, Body, Callee, ExprId, NodeKind, Pattern, Subscript, SubscriptKind};
+use super::ast::{Argument, Body, Callee, ExprId, NodeKind, Pattern, Scope, Subscript, SubscriptKind};
 use crate::diag::Site;
 use crate::standard;
 
@@ -45,25 +45,6 @@ pub fn reused_keys(body: &Body) -> Vec<ReusedKey> {
             NodeKind::Call { callee, arguments, .. } => keys.call(callee, arguments),
             NodeKind::Let { pattern, value, .. } => keys.bind_to(pattern, *value),
             NodeKind::Assign { target, .. } => keys.assign(&target.name.to_string()),
-            NodeKind::Open => keys.open(),
-            NodeKind::Loop(of) => {
-                keys.begin_loop();
-                of.carry.iter().for_each(|(pattern, _)| keys.bind(pattern));
-                keys.bind(&of.element);
-            }
-            NodeKind::While { carry, .. } => {
-                keys.begin_loop();
-                keys.bind(carry);
-            }
-            NodeKind::Looped { .. } => keys.end_loop(),
-            NodeKind::Pullback { value, cotangent, .. } => {
-                // A pullback may draw again what the function drew.
-                keys.known.clear();
-                keys.open();
-                keys.bind(value);
-                keys.bind(cotangent);
-            }
-            NodeKind::Close { .. } | NodeKind::PulledBack { .. } => keys.close(),
             NodeKind::If { .. } => keys.branches.push((index, false)),
             NodeKind::Else { .. } => {
                 if let Some((_, is_other)) = keys.branches.last_mut() {
@@ -71,7 +52,18 @@ pub fn reused_keys(body: &Body) -> Vec<ReusedKey> {
                 }
             }
             NodeKind::Branched { .. } => _ = keys.branches.pop(),
-            _ => {}
+            kind => match kind.scope() {
+                Some(Scope::Begins { patterns, repeats }) => {
+                    if let NodeKind::Pullback { .. } = kind {
+                        // A pullback may draw again what the function drew.
+                        keys.known.clear();
+                    }
+                    keys.open(repeats);
+                    patterns.into_iter().for_each(|pattern| keys.bind(pattern));
+                }
+                Some(Scope::Ends) => keys.close(),
+                None => {}
+            },
         }
     }
     keys.reused
@@ -135,6 +127,14 @@ impl KeyUse {
     }
 }
 
+/// A scope that has not ended.
+struct OpenScope {
+    /// The names that it binds.
+    names: Vec<String>,
+    /// For the scope of a loop, the number of variables and of uses before it.
+    repeats: Option<(Variable, usize)>,
+}
+
 struct Keys<'a> {
     body: &'a Body,
     uses: Vec<KeyUse>,
@@ -149,11 +149,8 @@ struct Keys<'a> {
     names: HashMap<String, Vec<Variable>>,
     /// The values of variables that are other names of an expression.
     aliases: HashMap<Variable, Value>,
-    /// The names that each open scope binds.
-    scopes: Vec<Vec<String>>,
+    scopes: Vec<OpenScope>,
     branches: Vec<(usize, bool)>,
-    /// For each open loop, the number of variables and of uses before it.
-    loops: Vec<(Variable, usize)>,
     /// The variables that an assignment has replaced.
     replaced: HashSet<Variable>,
 }
@@ -172,7 +169,6 @@ impl<'a> Keys<'a> {
             aliases: HashMap::new(),
             scopes: Vec::new(),
             branches: Vec::new(),
-            loops: Vec::new(),
             replaced: HashSet::new(),
         }
     }
@@ -291,15 +287,7 @@ impl<'a> Keys<'a> {
     }
 
     fn bind(&mut self, pattern: &Pattern) {
-        let mut rest = vec![pattern];
-        while let Some(pattern) = rest.pop() {
-            match pattern {
-                Pattern::Wildcard(_) => {}
-                Pattern::Name(name) => _ = self.bind_name(name.to_string()),
-                Pattern::Tuple { elements, .. } => rest.extend(elements),
-                Pattern::Struct { fields, .. } => rest.extend(fields.iter().map(|field| &field.pattern)),
-            }
-        }
+        pattern.names().into_iter().for_each(|name| _ = self.bind_name(name.to_string()));
     }
 
     /// Binds a pattern to a value, of which a name is another name.
@@ -319,7 +307,7 @@ impl<'a> Keys<'a> {
         let variable = self.fresh();
         self.names.entry(name.clone()).or_default().push(variable);
         if let Some(scope) = self.scopes.last_mut() {
-            scope.push(name);
+            scope.names.push(name);
         }
         variable
     }
@@ -332,25 +320,24 @@ impl<'a> Keys<'a> {
         }
     }
 
-    fn open(&mut self) {
-        self.scopes.push(Vec::new());
+    fn open(&mut self, repeats: bool) {
+        let uses = repeats.then_some((self.next, self.uses.len()));
+        self.scopes.push(OpenScope { names: Vec::new(), repeats: uses });
     }
 
     fn close(&mut self) {
-        for name in self.scopes.pop().unwrap_or_default() {
+        let Some(scope) = self.scopes.pop() else { return };
+        for name in scope.names {
             self.names.get_mut(&name).and_then(Vec::pop);
+        }
+        if let Some((last, uses)) = scope.repeats {
+            self.report_repeated(last, uses);
         }
     }
 
-    fn begin_loop(&mut self) {
-        self.open();
-        self.loops.push((self.next, self.uses.len()));
-    }
-
-    /// Reports the keys that were used in the loop and that no iteration changes.
-    fn end_loop(&mut self) {
-        self.close();
-        let Some((last, uses)) = self.loops.pop() else { return };
+    /// Reports the keys that were used in a loop and that no iteration changes. The loop began after the variable
+    /// `last` and the first `uses` uses.
+    fn report_repeated(&mut self, last: Variable, uses: usize) {
         let is_same = |value: &Value| {
             value.variables.iter().all(|variable| *variable <= last && !self.replaced.contains(variable))
         };

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use proc_macro2::Ident;
 
-use super::ast::{Body, NodeKind, Parameter, Pattern};
+use super::ast::{Body, NodeKind, Parameter, Pattern, Scope};
 
 /// The parameters and the names bound in a body that the body does not read, in source order. Names that begin with `_`
 /// are left out.
@@ -27,23 +27,18 @@ pub fn unused_names(parameters: &[Parameter], body: &Body) -> Vec<Ident> {
             NodeKind::Name(name) => names.read(name),
             NodeKind::Assign { target, .. } => names.read(&target.name),
             NodeKind::Let { pattern, .. } => names.bind_all(pattern),
-            NodeKind::Open => names.scopes.push(names.visible.len()),
-            NodeKind::Close { .. } | NodeKind::PulledBack { .. } | NodeKind::Looped { .. } => names.close(),
-            // Many derivatives do not need the result, but each needs its cotangent.
-            NodeKind::Pullback { cotangent, .. } => {
-                names.scopes.push(names.visible.len());
-                names.bind_all(cotangent);
-            }
-            NodeKind::While { carry, .. } => {
-                names.scopes.push(names.visible.len());
-                names.bind_all(carry);
-            }
-            NodeKind::Loop(of) => {
-                names.scopes.push(names.visible.len());
-                of.carry.iter().for_each(|(pattern, _)| names.bind_all(pattern));
-                names.bind_all(&of.element);
-            }
-            _ => {}
+            kind => match kind.scope() {
+                Some(Scope::Begins { patterns, .. }) => {
+                    names.scopes.push(names.visible.len());
+                    patterns.into_iter().for_each(|pattern| names.bind_all(pattern));
+                    // Many derivatives do not need the result, but each needs its cotangent.
+                    if let NodeKind::Pullback { value, .. } = kind {
+                        names.read_all(value);
+                    }
+                }
+                Some(Scope::Ends) => names.close(),
+                None => {}
+            },
         }
     }
     let unused =
@@ -72,17 +67,11 @@ impl<'a> NameUses<'a> {
     }
 
     fn bind_all(&mut self, pattern: &'a Pattern) {
-        let mut rest = vec![pattern];
-        while let Some(pattern) = rest.pop() {
-            match pattern {
-                Pattern::Wildcard(_) => {}
-                Pattern::Name(name) => self.bind(name),
-                Pattern::Tuple { elements, .. } => rest.extend(elements.iter().rev()),
-                Pattern::Struct { fields, .. } => {
-                    rest.extend(fields.iter().rev().map(|field| &field.pattern))
-                }
-            }
-        }
+        pattern.names().into_iter().for_each(|name| self.bind(name));
+    }
+
+    fn read_all(&mut self, pattern: &Pattern) {
+        pattern.names().into_iter().for_each(|name| self.read(name));
     }
 
     fn close(&mut self) {

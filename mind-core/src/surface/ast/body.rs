@@ -400,7 +400,41 @@ impl Body {
     }
 }
 
+/// Where a node begins or ends the visibility of names.
+pub enum Scope<'a> {
+    /// It begins a scope in which these patterns are bound.
+    Begins {
+        /// The patterns, in source order.
+        patterns: Vec<&'a Pattern>,
+        /// Whether the scope is evaluated more than once.
+        repeats: bool,
+    },
+    /// It ends the scope that began last.
+    Ends,
+}
+
 impl NodeKind {
+    /// The scope that it begins or ends.
+    pub fn scope(&self) -> Option<Scope<'_>> {
+        let begins = |patterns, repeats| Some(Scope::Begins { patterns, repeats });
+        match self {
+            Self::Open => begins(Vec::new(), false),
+            Self::Pullback { value, cotangent, .. } => begins(vec![value, cotangent], false),
+            Self::Loop(of) => {
+                let carry = of.carry.iter().map(|(pattern, _)| pattern);
+                begins(carry.chain([&of.element]).collect(), true)
+            }
+            Self::While { carry, .. } => begins(vec![carry], true),
+            Self::Close { .. } | Self::PulledBack { .. } | Self::Looped { .. } => Some(Scope::Ends),
+            _ => None,
+        }
+    }
+
+    /// Whether its text ends with a block, so that it is a statement without a `;`.
+    pub fn ends_with_block(&self) -> bool {
+        matches!(self, Self::Close { .. } | Self::Looped { .. } | Self::Branched { .. })
+    }
+
     /// Whether `expr` is one of its operands.
     fn uses(&self, expr: ExprId) -> bool {
         self.clone().operands_mut().into_iter().any(|operand| *operand == expr)

@@ -7,7 +7,7 @@ use proc_macro2::Ident;
 
 use super::{
     Block, Body, Callee, Closure, Constant, ConstantValue, DimExpr, DimStepKind, Expression, Formal,
-    Function, ImportKind, NodeKind, Parameter, Pattern, Struct, Template, TypeExpr, TypeKind,
+    Function, ImportKind, NodeKind, Parameter, Pattern, Scope, Struct, Template, TypeExpr, TypeKind,
 };
 
 /// The visitor of the names of structs and constants.
@@ -203,11 +203,11 @@ impl Body {
                     pattern.items(visit);
                     ty.iter().for_each(|ty| ty.items(visit));
                 }
-                NodeKind::Pullback { value, cotangent, .. } => {
-                    value.items(visit);
-                    cotangent.items(visit);
+                kind => {
+                    if let Some(Scope::Begins { patterns, .. }) = kind.scope() {
+                        patterns.into_iter().for_each(|pattern| pattern.items(visit));
+                    }
                 }
-                _ => {}
             }
         }
     }

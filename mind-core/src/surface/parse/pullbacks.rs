@@ -31,7 +31,7 @@ impl Parser<'_> {
         let mut are_clear = true;
         if let Some((names, _)) = &names {
             let mut known: Vec<&Ident> = parameters.to_vec();
-            for name in names.iter().flat_map(bound) {
+            for name in names.iter().flat_map(Pattern::names) {
                 match known.iter().find(|first| **first == name) {
                     Some(first) => {
                         let diag = defined_twice("name", name, first);
@@ -65,18 +65,4 @@ impl Parser<'_> {
 
 fn two_names(diag: Diag) -> Diag {
     diag.help("name the result and its cotangent: `pullback(y, dy)`")
-}
-
-/// The names that a pattern binds.
-fn bound(pattern: &Pattern) -> Vec<&Ident> {
-    let (mut names, mut rest) = (Vec::new(), vec![pattern]);
-    while let Some(pattern) = rest.pop() {
-        match pattern {
-            Pattern::Wildcard(_) => {}
-            Pattern::Name(name) => names.push(name),
-            Pattern::Tuple { elements, .. } => rest.extend(elements.iter().rev()),
-            Pattern::Struct { fields, .. } => rest.extend(fields.iter().rev().map(|field| &field.pattern)),
-        }
-    }
-    names
 }

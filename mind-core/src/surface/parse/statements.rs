@@ -90,9 +90,7 @@ impl Parser<'_> {
             }
         }
         // As in Rust, an assignment may end a block without `;`, and a block or a loop is a statement without one.
-        let last = &self.nodes[value.id.index()].kind;
-        let block = expression
-            && matches!(last, NodeKind::Close { .. } | NodeKind::Looped { .. } | NodeKind::Branched { .. });
+        let block = expression && self.nodes[value.id.index()].kind.ends_with_block();
         if self.take(";").is_none() && !block && !(assignment && self.at_end()) {
             let mut diag = self.unexpected(AFTER_VALUE);
             if let LevelKind::Block { statement: Some(statement) } = &self.level().kind
