@@ -130,6 +130,7 @@ impl Phase {
     }
 
     /// Cuts positions into groups, in order. The positions of a group have the same taps inside the operand.
+    #[inline]
     pub fn groups(self, positions: Range<usize>) -> impl Iterator<Item = Group> {
         let inside = self.inside();
         let mut at = positions.start;

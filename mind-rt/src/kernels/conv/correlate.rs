@@ -199,10 +199,11 @@ impl<T: Number + ConvTiles> Panel<'_, T> {
             phase.first + group.positions.start * phase.step - start
         };
         let to = place(y, rows, strip.rows.start) * line + place(x, columns, strip.columns.start) * width;
+        let steps = |axis: usize| Steps { count: extents[axis], read: read[axis], write: write[axis] };
         let pixels = Pixels::new(
             self.of.operand.as_ptr().wrapping_add(first),
             sums.wrapping_add(to),
-            [0, 1, 2].map(|axis| Steps { count: extents[axis], read: read[axis], write: write[axis] }),
+            [steps(0), steps(1), steps(2)],
         );
 
         let [factor, column] = self.layout.strides(y.taps * x.taps * depth, width);

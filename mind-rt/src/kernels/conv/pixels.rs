@@ -1,6 +1,5 @@
 //! The pixels of a result that use the same filter positions, in the order in which they are summed.
 
-use std::array;
 use std::cmp::Reverse;
 
 use super::tile::Steps;
@@ -71,8 +70,9 @@ impl<T> Walk<T> {
         }
         let Pixels { lhs, to, axes: [line, ..] } = self.pixels;
         let rows = self.rows.min(line.count - self.at[0]);
-        tile.lhs = array::from_fn(|r| lhs.wrapping_add(r * line.read));
-        tile.to = array::from_fn(|r| to.wrapping_add(r * line.write));
+        for (r, (own_lhs, own_to)) in tile.lhs.iter_mut().zip(&mut tile.to).enumerate() {
+            (*own_lhs, *own_to) = (lhs.wrapping_add(r * line.read), to.wrapping_add(r * line.write));
+        }
         self.advance(rows);
         rows
     }

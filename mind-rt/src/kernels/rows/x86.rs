@@ -87,8 +87,11 @@ unsafe fn fold_of_width<R: Register, M: InRegisters<T>, T: Copy, const WIDTH: us
 ) {
     let lanes = const { R::BYTES / size_of::<T>() };
     // SAFETY: the caller's promise.
-    let masks =
-        std::array::from_fn(|part| unsafe { R::mask(rows.len.saturating_sub(part * (R::BYTES / 4))) });
+    let mut masks = [unsafe { R::mask(rows.len) }; 4];
+    for (part, mask) in masks.iter_mut().enumerate().skip(1) {
+        // SAFETY: the caller's promise.
+        *mask = unsafe { R::mask(rows.len.saturating_sub(part * (R::BYTES / 4))) };
+    }
     let mut first = 0;
     while first < folds.len() {
         first = first.min(folds.len() - lanes);
@@ -226,7 +229,10 @@ impl Register for __m512 {
 
     #[inline(always)]
     unsafe fn rows(from: *const f32, stride: usize, (mask, rest): (u16, Self), width: usize) -> Self {
-        let [second, third, fourth] = [stride, 2 * stride, 3 * stride].map(|words| from.wrapping_add(words));
+        // Not `map` of an array: a closure is compiled for the base level unless it is inlined.
+        let second = from.wrapping_add(stride);
+        let third = second.wrapping_add(stride);
+        let fourth = third.wrapping_add(stride);
         let low = mask as u8;
         // SAFETY: the caller's promise.
         unsafe {
