@@ -180,6 +180,9 @@ pub enum Derivative {
     /// `(Tape, dT, accumulators of dS) → (Tuple)`. It adds into accumulators of the caller, so that the cost of a call
     /// depends on the elements it touches and not on the size of its arguments.
     Pullback,
+    /// `(S, dT, accumulators of dS) → T`. It computes the value and adds into the accumulators, for functions that are
+    /// linear in the results of their calls.
+    Direct,
 }
 
 /// The body of a function.

@@ -21,6 +21,7 @@ impl Derivative {
             Self::Dual => "dual",
             Self::Taped => "taped",
             Self::Pullback => "pullback",
+            Self::Direct => "direct",
         }
     }
 }
@@ -193,15 +194,17 @@ impl Program {
                 (parameters.iter().copied().chain(tangents).collect(), types.tuple([result, d_result]))
             }
             Derivative::Taped => (parameters, types.tuple([result, TypeId::TAPE])),
-            Derivative::Pullback => {
-                let mut all = vec![TypeId::TAPE, d_result];
+            Derivative::Pullback | Derivative::Direct => {
+                let direct = derivative == Derivative::Direct;
+                let mut all = if direct { parameters.to_vec() } else { vec![TypeId::TAPE] };
+                all.push(d_result);
                 for parameter in parameters.iter().copied() {
                     match types.get(parameter).clone() {
                         Type::Accumulator(ty) => all.push(ty),
                         _ => leaves(types, parameter, &mut all),
                     }
                 }
-                (all.into(), TypeId::UNIT)
+                (all.into(), if direct { result } else { TypeId::UNIT })
             }
         }
     }

@@ -48,7 +48,8 @@ impl<'p> Reverse<'p> {
         });
         self.block(body, change);
         if again {
-            self.run_again(HashMap::from([(own, counter)]));
+            self.run_again(&mut HashMap::from([(own, counter)]));
+            self.close_frame();
         } else {
             let kept = self.close_frame();
             self.records.insert(instruction.result, Record::Turns(kept));

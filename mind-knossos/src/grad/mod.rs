@@ -6,6 +6,7 @@
 //! requests are generated.
 
 mod forward;
+mod linear;
 mod loops;
 mod partials;
 mod place;
@@ -73,6 +74,11 @@ impl Program {
             Derivative::Rev => {
                 let source = self.source(Derivative::Rev, of)?;
                 let body = reverse::reverse(self, of, &source);
+                self.define(id, body);
+            }
+            Derivative::Direct => {
+                let source = self.source(Derivative::Rev, of)?;
+                let body = reverse::direct(self, of, &source);
                 self.define(id, body);
             }
             Derivative::SufFwdPass | Derivative::SufRevPass => {

@@ -190,6 +190,36 @@ impl<'p> Reverse<'p> {
         accumulator
     }
 
+    /// The value that a value is, or is a part of, if its cotangent has a single leaf.
+    pub(super) fn whole_root(&self, value: ValueId) -> Option<ValueId> {
+        match self.root(value, Vec::new()) {
+            Root::Part(root, ..) => {
+                self.program.types.members(self.source.ty(root)).is_none().then_some(root)
+            }
+            Root::Members(_) | Root::None => None,
+        }
+    }
+
+    /// Creates the accumulators of a parameter, before the second half of the innermost frame's block.
+    pub(super) fn accumulate(&mut self, parameter: ValueId) {
+        let mut rest = vec![(Vec::new(), self.source.ty(parameter))];
+        while let Some((path, ty)) = rest.pop() {
+            if !self.program.types.active(ty) {
+                continue;
+            }
+            match self.program.types.members(ty) {
+                Some(members) => rest.extend(
+                    members
+                        .iter()
+                        .enumerate()
+                        .map(|(member, ty)| (path.iter().copied().chain([member]).collect(), *ty)),
+                ),
+                None => _ = self.accumulator((parameter, path), ty),
+            }
+        }
+        self.mark_frame();
+    }
+
     /// The structure of a leaf, computed in the block of its root.
     fn structure_of(&mut self, (root, members): &LeafId, ty: TypeId) -> ValueId {
         let depth = self.depth_of(*root);

@@ -16,9 +16,17 @@ impl Reverse<'_> {
     pub(super) fn replay(&mut self, id: BlockId, map: &mut Map, taped: bool) -> ValueId {
         let source = self.source;
         let block = source.block(id);
-        for instruction in &block.instructions {
-            self.b.place = instruction.place;
-            self.replay_instruction(instruction, map, taped);
+        // If both halves run together, calls come last: their cotangents depend on the other instructions.
+        let is_last = |this: &Self, instruction: &Instruction| {
+            this.path.as_ref().is_some_and(|path| path.runs(id) && path.contains(instruction.result))
+        };
+        for last in [false, true] {
+            for instruction in &block.instructions {
+                if is_last(self, instruction) == last {
+                    self.b.place = instruction.place;
+                    self.replay_instruction(instruction, map, taped);
+                }
+            }
         }
         self.operand(map, block.result)
     }
@@ -44,7 +52,7 @@ impl Reverse<'_> {
     }
 
     /// The new value of a source value. A value of a block that is not copied here comes from the tape of its block.
-    fn operand(&mut self, map: &Map, value: ValueId) -> ValueId {
+    pub(super) fn operand(&mut self, map: &Map, value: ValueId) -> ValueId {
         match map.get(&value) {
             Some(here) => *here,
             None => self.need(Key::Value(value)),
@@ -64,6 +72,7 @@ impl Reverse<'_> {
         let values: Vec<_> = operands.iter().map(|operand| self.operand(map, *operand)).collect();
         let record = if taped { self.records.get(result).cloned() } else { None };
         let value = match (operation, record) {
+            _ if self.runs_both(instruction) => self.path_instruction(instruction, values, map),
             (Operation::If(then, otherwise), Some(Record::Branch(first, second))) => {
                 let blocks = [(*then, first), (*otherwise, second)].map(|(block, kept)| {
                     self.b.begin(&[]);
@@ -102,6 +111,7 @@ impl Reverse<'_> {
             self.b.name(value, name.clone());
         }
         map.insert(*result, value);
+        self.begin_accumulator(*result, value);
     }
 
     /// Splits the pair of a value and its record. Stores the record and returns the value.

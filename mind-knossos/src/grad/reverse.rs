@@ -8,10 +8,13 @@
 //! per iteration. If a body is cheap to run again it leaves none, and each iteration of the second half starts by
 //! running it. An iteration that calls functions is never run again, so that a derivative costs a constant times its
 //! function however deep calls nest. Loops nest only as deep as in the text.
+//!
+//! A function that is linear in its calls needs no tape at all, see [`super::linear`].
 
 use std::collections::HashMap;
 
 use super::{
+    linear::Path,
     partials::{needs, partials},
     place::{Leaf, LeafId},
 };
@@ -89,6 +92,8 @@ pub(super) struct Reverse<'p> {
     /// The block of each value.
     home: Vec<BlockId>,
     frames: Vec<Frame>,
+    /// The path from calls to the result, if both halves run together.
+    pub(super) path: Option<Path>,
     /// The cotangents of the accumulators in the source.
     cotangents: HashMap<ValueId, ValueId>,
 }
@@ -105,11 +110,39 @@ pub(super) fn reverse(program: &mut Program, of: FunctionId, source: &Body) -> B
     for (parameter, operand) in own.iter().zip(&operands) {
         this.know(Key::Value(*parameter), *operand);
     }
-    this.block(source.entry, Some(given[1]));
+    this.path = Path::of(this.program, of);
+    if this.path.is_some() {
+        // Calls in the first half add to the cotangents of parameters.
+        own.iter().for_each(|parameter| this.accumulate(*parameter));
+    }
+    this.both_passes(source.entry, given[1], &mut own.iter().copied().zip(operands).collect());
     let results: Vec<_> = own.iter().map(|parameter| this.take_or_zero(*parameter)).collect();
     let result = gather(&mut this.b, this.program, &results);
-    this.run_again(own.iter().copied().zip(operands).collect());
+    this.close_frame();
     this.b.finish(result)
+}
+
+/// Builds the body of [`Derivative::Direct`], for a function that is linear in its calls.
+pub(super) fn direct(program: &mut Program, of: FunctionId, source: &Body) -> Body {
+    let (parameters, _) = program.signature(Derivative::Direct, of);
+    let mut this = Reverse::new(program, of, source);
+    this.path = Path::of(this.program, of);
+    let given = this.b.begin(&parameters);
+    let own = source.block(source.entry).parameters.clone();
+    let (operands, rest) = given.split_at(own.len());
+    let mut rest = rest.iter().copied();
+    let mut next = || rest.next().expect("the signature has all of these parameters");
+    let change = next();
+    let tape = this.b.value(TypeId::TAPE);
+    this.open_frame(source.entry, tape);
+    for (parameter, operand) in own.iter().zip(operands) {
+        this.know(Key::Value(*parameter), *operand);
+        this.bind(*parameter, &mut Vec::new(), source.ty(*parameter), &mut next);
+    }
+    let mut map = own.iter().copied().zip(operands.iter().copied()).collect();
+    let value = this.both_passes(source.entry, change, &mut map);
+    this.close_frame();
+    this.b.finish(value)
 }
 
 /// Builds the two halves. `second` is the kind of the second half.
@@ -165,7 +198,12 @@ impl<'p> Reverse<'p> {
         let b = Builder::at(program.function(of).place);
         let (records, record_of) = (HashMap::new(), HashMap::new());
         let (leaves, cotangents) = (HashMap::new(), HashMap::new());
-        Self { program, source, b, records, record_of, leaves, made, home, frames: Vec::new(), cotangents }
+        let (frames, path) = (Vec::new(), None);
+        Self { program, source, b, records, record_of, leaves, made, home, frames, path, cotangents }
+    }
+
+    pub(super) fn home(&self, value: ValueId) -> BlockId {
+        self.home[value.index()]
     }
 
     pub(super) fn made(&self, value: ValueId) -> Option<&'p Instruction> {
@@ -206,6 +244,12 @@ impl<'p> Reverse<'p> {
         self.frames.push(Frame { block, depth, mark, tape, kept, types: Vec::new(), known: HashMap::new() });
     }
 
+    /// Lets the second half of the innermost frame's block begin here.
+    pub(super) fn mark_frame(&mut self) {
+        let mark = self.b.mark();
+        self.frames.last_mut().expect("a frame is open").mark = mark;
+    }
+
     pub(super) fn close_frame(&mut self) -> Kept {
         let frame = self.frames.pop().expect("a frame is open");
         self.program.layouts[frame.kept.layout.index()] = frame.types.into();
@@ -214,6 +258,13 @@ impl<'p> Reverse<'p> {
 
     pub(super) fn know(&mut self, key: Key, value: ValueId) {
         self.frames.last_mut().expect("a frame is open").known.insert(key, value);
+    }
+
+    /// Makes the values that the innermost frame's block has so far known, and no others, which come later.
+    pub(super) fn know_only(&mut self, map: &HashMap<ValueId, ValueId>) {
+        let frame = self.frames.last_mut().expect("a frame is open");
+        let own = map.iter().filter(|(value, _)| self.home[value.index()] == frame.block);
+        frame.known = own.map(|(value, here)| (Key::Value(*value), *here)).collect();
     }
 
     fn frame_of(&self, value: ValueId) -> usize {
@@ -277,18 +328,25 @@ impl<'p> Reverse<'p> {
         }
     }
 
-    /// Inserts the first half of the innermost frame's block before the second half generated so far.
-    pub(super) fn run_again(&mut self, mut map: HashMap<ValueId, ValueId>) {
+    /// Inserts the first half of the innermost frame's block before the second half generated so far. Returns the
+    /// block's value. The frame stays open.
+    pub(super) fn run_again(&mut self, map: &mut HashMap<ValueId, ValueId>) -> ValueId {
         let frame = self.frames.last().expect("a frame is open");
         let written = self.b.take(frame.mark);
         let (block, tape) = (frame.block, frame.tape);
         let kept = Kept { layout: frame.kept.layout, keys: frame.kept.keys.clone() };
-        self.replay(block, &mut map, true);
-        let values: Vec<_> = kept.keys.iter().map(|key| self.replayed(&mut map, *key)).collect();
+        let result = self.replay(block, map, true);
+        let values: Vec<_> = kept.keys.iter().map(|key| self.replayed(map, *key)).collect();
         let depth = self.b.depth() - 1;
         self.b.place_at(depth, tape, Operation::Pack(kept.layout), values);
         self.b.append(written);
-        self.close_frame();
+        result
+    }
+
+    /// Whether an instruction runs both halves of its blocks, or calls both halves of a function, in the first half.
+    pub(super) fn runs_both(&self, instruction: &Instruction) -> bool {
+        let is_scalar = matches!(instruction.operation, Operation::Scalar(_));
+        !is_scalar && self.path.as_ref().is_some_and(|path| path.contains(instruction.result))
     }
 
     /// Generates the second half of a block. `change` is the cotangent of its result.
@@ -305,6 +363,10 @@ impl<'p> Reverse<'p> {
 
     fn instruction(&mut self, instruction: &'p Instruction) {
         let Instruction { result, operation, operands, .. } = instruction;
+        if self.runs_both(instruction) {
+            self.take(*result);
+            return;
+        }
         match operation {
             // Cotangents of these results are added to parts of other values.
             Operation::Tuple | Operation::Get(_) | Operation::Index => {}

@@ -7,7 +7,7 @@ use mind_knossos::{
     FunctionId, Program, check, function_names,
     interp::{Options, Value, run},
     ir::{Definition, Derivative, Function},
-    prelude_overloads,
+    prelude_overloads, print,
     testing::{Checked, check_derivatives, check_second_derivatives},
     types::{Type, TypeId, Types},
     verify,
@@ -251,7 +251,8 @@ fn derivatives_of_derivatives_are_right() {
     }
 }
 
-/// The two halves of a reverse derivative, joined by a tape, compute the same as the whole one. So does `sufrev`.
+/// The two halves of a reverse derivative, joined by a tape, compute the same as the whole one. So does `sufrev`. Without
+/// a tape, contributions may be added in another order.
 #[test]
 fn halves_make_the_whole() {
     let program = checked(FUNCTIONS);
@@ -279,7 +280,35 @@ fn halves_make_the_whole() {
         let [whole, halves] = ["whole", "halves"]
             .map(|what| call(&program, program.overloads(&format!("{what}{position}"))[0], &given));
         let halves = halves.expect("a derivative is defined where its function is");
-        assert_eq!(whole, Ok(Value::tuple([halves.clone(), halves])), "{}", program.function(id).name);
+        let (whole, halves) = (whole.expect("as the halves"), Value::tuple([halves.clone(), halves]));
+        let name = &program.function(id).name;
+        let (whole, halves) = (whole.floats(), halves.floats());
+        assert_eq!(whole.len(), halves.len(), "{name}");
+        whole.iter().zip(halves).for_each(|(whole, halves)| assert_close(*whole, halves, 1e-14, name));
+    }
+}
+
+/// A function that is linear in its calls has a reverse derivative without tapes.
+#[test]
+fn linear_calls_need_no_tape() {
+    let mut program = checked(FUNCTIONS);
+    let linear = ["", "_built", "_in_loop", "_even", "_odd", "_same", "_captured"];
+    let linear = linear.map(|end| format!("d_direct{end}"));
+    let linear: Vec<_> = linear.iter().map(String::as_str).chain(["d_tree"]).collect();
+    let others = ["d_product", "d_twice", "d_squares", "d_in_fold", "d_even"];
+    for name in linear.iter().copied().chain(others) {
+        let id = program.overloads(name)[0];
+        program.derivative(Derivative::Rev, id);
+        program.complete().unwrap_or_else(|diags| panic!("{name}: {:?}", diags.as_slice()));
+    }
+    let text = print(&program);
+    for name in linear {
+        assert!(text.contains(&format!("\n[direct {name}] :")), "{name}");
+        assert!(!text.contains(&format!("\n[taped {name}] :")), "{name}");
+    }
+    for name in others {
+        assert!(text.contains(&format!("\n[taped {name}] :")), "{name}");
+        assert!(!text.contains(&format!("\n[direct {name}] :")), "{name}");
     }
 }
 
