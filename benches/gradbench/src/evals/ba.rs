@@ -42,15 +42,27 @@ mind::mind! {
         (errors, vmap(weight_error, over = weight)(weights))
     }
 
-    /// The derivatives of each error by the camera, point and weight of its observation.
-    fn derivatives<C, X, N>(
+    /// The columns and values of the Jacobian, row by row: each error has derivatives by its camera, point and weight,
+    /// and each error of a weight has one.
+    fn elements<C, X, N>(
         cameras: f64[C, 11], points: f64[X, 3], weights: f64[N], features: f64[N, 2], camera_of: i64[N], point_of: i64[N]
-    ) -> (f64[N, 2, 11], f64[N, 2, 3], f64[N, 2], f64[N]) {
+    ) -> (i64[31 * N], f64[31 * N]) {
         let (by_camera, by_point, by_weight) =
             vmap(jacobian(error, wrt = (camera, point, weight)), over = (camera, point, weight, feature))(
                 gather(cameras, camera_of), gather(points, point_of), weights, features
             );
-        (by_camera, by_point, by_weight, vmap(grad(weight_error, wrt = weight), over = weight)(weights))
+        let of_errors = concat((by_camera, by_point, by_weight[.., _]), axis = 2);
+        let of_weights = vmap(grad(weight_error, wrt = weight), over = weight)(weights);
+
+        let weight_columns = 11 * C + 3 * X + iota(N);
+        let camera = (11 * camera_of)[.., _, _] + iota([N, 2, 11], axis = 2);
+        let point = (11 * C + 3 * point_of)[.., _, _] + iota([N, 2, 3], axis = 2);
+        let weight = broadcast_to(weight_columns[.., _, _], [N, 2, 1]);
+        let columns = concat((camera, point, weight), axis = 2);
+        (
+            concat((reshape(columns, [30 * N]), weight_columns), axis = 0),
+            concat((reshape(of_errors, [30 * N]), of_weights), axis = 0)
+        )
     }
 }
 
@@ -87,59 +99,27 @@ impl Problem {
         }
     }
 
-    /// The Jacobian: for each error the derivatives by its camera, its point and its weight.
     fn jacobian(&self) -> Sparse {
         let Self { cameras, points, weights, features, camera_of, point_of } = self;
-        let (by_camera, by_point, by_weight, of_weights) =
-            derivatives(cameras, points, weights, features, camera_of, point_of);
-        let ([n, _], [m, _], [p]) = (cameras.dims(), points.dims(), weights.dims());
-        let mut sparse = Sparse::with_capacity(2 * p, 15, p);
-        let columns = camera_of.as_slice().iter().zip(point_of.as_slice()).enumerate();
-        let rows = by_camera
-            .as_slice()
-            .chunks(22)
-            .zip(by_point.as_slice().chunks(6))
-            .zip(by_weight.as_slice().chunks(2));
-        for ((at, (camera, point)), ((by_camera, by_point), by_weight)) in columns.zip(rows) {
-            let (camera, point) = (11 * *camera as usize, 11 * n + 3 * *point as usize);
-            for row in 0..2 {
-                sparse.cols.extend(camera..camera + 11);
-                sparse.cols.extend(point..point + 3);
-                sparse.cols.push(11 * n + 3 * m + at);
-                sparse.vals.extend(&by_camera[11 * row..11 * (row + 1)]);
-                sparse.vals.extend(&by_point[3 * row..3 * (row + 1)]);
-                sparse.vals.push(by_weight[row]);
-                sparse.rows.push(sparse.cols.len());
-            }
-        }
-        for (at, derivative) in of_weights.as_slice().iter().enumerate() {
-            sparse.cols.push(11 * n + 3 * m + at);
-            sparse.vals.push(*derivative);
-            sparse.rows.push(sparse.cols.len());
-        }
-        sparse
+        let (columns, values) = elements(cameras, points, weights, features, camera_of, point_of);
+        let [p] = weights.dims();
+        let of_errors = (0..2 * p).map(|row| 15 * row);
+        Sparse { rows: of_errors.chain(30 * p..=31 * p).collect(), columns, values }
     }
 }
 
-/// A sparse matrix by rows: `rows` has the position in `cols` and `vals` of the first element of each row.
+/// A sparse matrix by rows: `rows` has the position in `columns` and `values` of the first element of each row.
 struct Sparse {
     rows: Vec<usize>,
-    cols: Vec<usize>,
-    vals: Vec<f64>,
+    columns: mind::Tensor![i64; ?],
+    values: Vector,
 }
 
 impl Sparse {
-    /// Room for rows of `width` elements, and `single` rows of one element.
-    fn with_capacity(rows: usize, width: usize, single: usize) -> Self {
-        let elements = rows * width + single;
-        let mut starts = Vec::with_capacity(rows + single + 1);
-        starts.push(0);
-        Self { rows: starts, cols: Vec::with_capacity(elements), vals: Vec::with_capacity(elements) }
-    }
-
     /// The first 30 and the last entry of each part. All observations have equal derivatives.
     fn shown(&self) -> Value {
-        json!({ "rows": ends(&self.rows), "cols": ends(&self.cols), "vals": ends(&self.vals) })
+        let Self { rows, columns, values } = self;
+        json!({ "rows": ends(rows), "cols": ends(columns.as_slice()), "vals": ends(values.as_slice()) })
     }
 }
 
