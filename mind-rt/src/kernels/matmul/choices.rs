@@ -5,8 +5,8 @@
 use super::product::Product;
 use super::shares::{bytes, left_pays};
 use super::sizes::{
-    BEYOND_CACHES, COMBINED_ROWS, FAR_RIGHT, FETCHED, FETCHED_ROWS, INNER_ROWS, INNER_STEPS, LONG, READS,
-    READS_OF_LINES, RIGHT_BYTES, WIDE_LINES, WORTH_COMBINING,
+    BEYOND_CACHES, COMBINED_ROWS, FETCHED, FETCHED_ROWS, INNER_ROWS, INNER_STEPS, LONG, READS, RIGHT_BYTES,
+    WIDE_LINES,
 };
 use crate::kernels::caches::Caches;
 use crate::kernels::tile::{LINE, MAX_ROWS, MOST_VECTORS, Micro};
@@ -31,10 +31,10 @@ pub fn combines<T>(micro: &Micro<T>, caches: Caches, product: &Product<'_, T>) -
     let pays = if reads_lines(micro) {
         // A tile that is tall enough reads the right operand once, and need not load and store sums.
         let one_tile = m <= micro.rows;
-        m <= MOST_VECTORS || m <= COMBINED_ROWS && size > if one_tile { FAR_RIGHT } else { caches.level_2() }
+        m <= MOST_VECTORS
+            || m <= COMBINED_ROWS && size > if one_tile { BEYOND_CACHES } else { caches.level_2() }
     } else {
-        m <= 2
-            || m <= MOST_VECTORS && size > if rhs.rows_share_sets() { WORTH_COMBINING } else { BEYOND_CACHES }
+        m <= 2 || m <= MOST_VECTORS && size > if rhs.rows_share_sets() { RIGHT_BYTES } else { BEYOND_CACHES }
     };
     pays && m > 1 && rhs.col_stride == 1 && n >= LONG
 }
@@ -64,8 +64,8 @@ pub fn right<T>(micro: &Micro<T>, caches: Caches, product: &Product<'_, T>) -> R
         usize::MAX
     } else if size <= caches.level_2() || !reads_lines(micro) {
         READS
-    } else if size <= FAR_RIGHT {
-        READS_OF_LINES
+    } else if size <= BEYOND_CACHES {
+        READS / 2
     } else {
         1
     };
@@ -111,13 +111,12 @@ fn reads_lines<T>(micro: &Micro<T>) -> bool {
 /// Whether blocks of the right operand are prefetched: if there are too few rows to make up for the time that the first
 /// ones wait.
 fn fetches_right<T>(micro: &Micro<T>, &Product { dims: &[m, k, n], lhs, rhs, .. }: &Product<'_, T>) -> bool {
-    let far = if m > READS * MAX_ROWS { FAR_RIGHT } else { BEYOND_CACHES };
     !reads_lines(micro)
         && (2..=FETCHED_ROWS).contains(&m)
         && lhs.col_stride == 1
         && rhs.col_stride == 1
         && k.min(n) > FETCHED
-        && bytes::<T>(k, n) > far
+        && bytes::<T>(k, n) > BEYOND_CACHES
 }
 
 #[cfg(all(test, target_arch = "x86_64"))]

@@ -4,12 +4,10 @@
 //! Tiles would read few columns of many rows, which lie far apart, or copies of columns. Copying takes longer than
 //! multiplying few rows.
 
-use std::mem::MaybeUninit;
-
 use super::product::{InBounds, Product, Sink};
-use super::room::Room;
+use super::room::Bytes;
 use super::shares::bytes;
-use super::sizes::{COMBINED_ROWS, COMBINED_SUMS, INNER_BYTES, INNER_COLUMNS, INNER_ROWS};
+use super::sizes::{COMBINED_ROWS, INNER_COLUMNS, INNER_ROWS, SUMS_BYTES};
 use super::spans::chunks;
 use crate::kernels::epilogue::Block;
 use crate::kernels::number::Number;
@@ -48,7 +46,7 @@ pub fn inner<T: Number>(micro: &Micro<T>, product: &InBounds<'_, T>, sink: Sink<
     let Product { dims: &[m, k, n], lhs, rhs, .. } = **product;
     assert!((1..=INNER_ROWS).contains(&m) && lhs.col_stride == 1 && rhs.row_stride == 1);
     // The columns that all rows are multiplied by stay in the first-level cache, if it has room for them.
-    let most = (INNER_BYTES / bytes::<T>(k, 1)).max(INNER_COLUMNS);
+    let most = (SUMS_BYTES / bytes::<T>(k, 1)).max(INNER_COLUMNS);
     hand_over([m, n], sink, |start, len, to, to_stride| {
         for columns in chunks(len, most) {
             for rows in chunks(m, micro.dots.len()) {
@@ -85,14 +83,15 @@ fn hand_over<T: Number>(
             compute(0, n, out.as_mut_ptr(), n);
         }
         Sink::Epilogue { epilogue, row } => {
-            let mut room = [MaybeUninit::<T>::uninit(); COMBINED_SUMS];
-            let most = COMBINED_SUMS / m.next_multiple_of(MOST_VECTORS);
+            let mut stack = Bytes::<SUMS_BYTES>::new();
+            let room = stack.room::<T>();
+            let most = room.len / m.next_multiple_of(MOST_VECTORS);
             for column in (0..n).step_by(most) {
                 let columns = most.min(n - column);
-                Room { data: room.as_mut_ptr().cast::<T>(), len: COMBINED_SUMS }.poison();
-                compute(column, columns, room.as_mut_ptr().cast(), columns);
+                room.poison();
+                compute(column, columns, room.data, columns);
                 // SAFETY: this many sums have just been written.
-                let sums = unsafe { std::slice::from_raw_parts(room.as_ptr().cast(), m * columns) };
+                let sums = unsafe { std::slice::from_raw_parts(room.data, m * columns) };
                 epilogue.block(Block { row, column, rows: m, columns, sums, stride: columns });
             }
         }

@@ -19,7 +19,8 @@ use crate::kernels::tile::{MAX_ROWS, MOST_VECTORS};
 pub const DEPTH: usize = limit(512, 8);
 
 /// The most bytes of a right block, including one additional step of `k`, see
-/// [`panel_start`](super::pack::panel_start).
+/// [`panel_start`](super::pack::panel_start). An operand of so many bytes stays in the second-level cache while it is
+/// read where it lies.
 pub const RIGHT_BYTES: usize = limit(513 << 10, 1 << 10);
 
 /// The most bytes of a packed left block, including one additional step of `k`. The right operand is packed anew for
@@ -35,7 +36,9 @@ pub const SMALL_STACK_BYTES: usize = limit(4 << 10, 384);
 /// The most rows whose sums wait for the next block of `k`.
 pub const WAITING_ROWS: usize = limit(512, 16);
 
-/// Bytes of the sums that an epilogue takes at once if no sums wait: half of a first-level cache.
+/// Half of a first-level cache: the bytes of the sums that an epilogue takes at once if no sums wait, and those of the
+/// columns that all rows of inner products are multiplied by before others are read, unless these are fewer than
+/// [`INNER_COLUMNS`].
 pub const SUMS_BYTES: usize = limit(16 << 10, 1 << 10);
 
 /// From this many steps of `k` on, panels are an odd number of cache lines apart.
@@ -46,30 +49,14 @@ pub const NEAR_ROWS: usize = limit(256, 16);
 
 // Left operands.
 
-/// A left operand is packed if a row of the result has more cache lines than this.
+/// A left operand may be packed if a row of the result has more cache lines than this.
 pub const WIDE_LINES: usize = limit(8, 1);
-
-/// As [`WIDE_LINES`], if the operand's columns share cache sets and panels are a cache line wide.
-pub const FEW_LINES: usize = limit(2, 1);
-
-/// Fewer rows than these are not packed at once, unless there are no more.
-pub const WORTH_A_BLOCK: usize = limit(4, 2) * MAX_ROWS;
-
-/// Bytes of a left operand that stays in the cache while it is read where it lies.
-pub const WORTH_PACKING: usize = limit(512 << 10, 1 << 10);
 
 // Right operands.
 
-/// The most tiles of rows that read a right operand where it lies, if it fits into the second-level cache, or if panels
-/// are wide.
+/// The most tiles of rows that read a right operand where it lies, unless it is in no cache and panels are a cache line
+/// wide. So a packed block of the left operand, for which the right one is packed anew, has at least as many tiles.
 pub const READS: usize = limit(8, 2);
-
-/// As [`READS`], for an operand beyond the second-level cache and panels of one cache line.
-pub const READS_OF_LINES: usize = limit(5, 1);
-
-/// Bytes of a right operand that is usually not in the cache when it is read. If a panel is a cache line wide, the
-/// operand is read where it lies at most once.
-pub const FAR_RIGHT: usize = limit(3 << 20, 1 << 10);
 
 /// Bytes of a right operand that is usually in no cache. For up to [`READS`] tiles of rows, only such an operand is
 /// prefetched. Tiles wait less for an operand in the third-level cache, and its blocks would make them load and store
@@ -96,22 +83,11 @@ pub const INNER_ROWS: usize = 8;
 /// The fewest steps of `k` per row of inner products: with fewer steps, the work per sum is a noticeable cost.
 pub const INNER_STEPS: usize = limit(16, 1);
 
-/// Bytes of the columns that all rows are multiplied by before others are read, unless these are fewer than
-/// [`INNER_COLUMNS`].
-pub const INNER_BYTES: usize = limit(16 << 10, 256);
-
-/// The fewest of these columns: as many as are multiplied at once.
+/// The fewest columns that rows of inner products are multiplied by: as many as are multiplied at once.
 pub const INNER_COLUMNS: usize = 4;
 
 /// The fewest columns with which it pays to read rows from end to end.
 pub const LONG: usize = limit(256, 16);
-
-/// With more bytes in a right operand, combining rows pays if panels are wide and rows begin in the same cache sets.
-/// Beyond [`BEYOND_CACHES`] it pays for any strides.
-pub const WORTH_COMBINING: usize = limit(512 << 10, 1 << 10);
-
-/// The number of sums that an epilogue takes at once.
-pub const COMBINED_SUMS: usize = limit(4096, 64);
 
 // Results.
 
