@@ -25,7 +25,7 @@ use super::region::Region;
 use super::room::{Bytes, Room};
 use super::shares::{LeftRoom, Shares, bytes, packed_len};
 use super::sizes::{
-    DEPTH, FETCHED, PACKED_STACK_BYTES, SHALLOW, SMALL_STACK_BYTES, SUMS_BYTES, WAITING_ROWS,
+    COLUMN_SIZES, DEPTH, FETCHED, PACKED_STACK_BYTES, SMALL_STACK_BYTES, SUMS_BYTES, WAITING_ROWS,
 };
 use super::spans::{Span, chunks, next_part, spans};
 use crate::kernels::caches::Caches;
@@ -287,7 +287,7 @@ impl<T: Number> Blocks<'_, T> {
         let [m, k, n] = *self.product.dims;
         assert!(region.extents() == [m, n]);
         let (out, stride) = (region.first(), region.stride());
-        let far = k <= SHALLOW && self.far_result;
+        let far = k <= COLUMN_SIZES.shallow && self.far_result;
         for rows in spans(m, self.most_rows(), MAX_ROWS) {
             for depth in spans(k, self.most_depth, 1) {
                 let left = self.left(rows, depth);

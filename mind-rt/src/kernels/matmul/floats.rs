@@ -7,7 +7,7 @@ use super::operands::MatRef;
 use super::product::{InBounds, Product, Sink};
 use super::region::Region;
 use super::room::Room;
-use super::sizes::NARROWEST_PART;
+use super::sizes::COLUMN_SIZES;
 use super::tiny::TinyProduct;
 use super::{blocked, choices, few_rows};
 use crate::kernels::blocks::multiply_add;
@@ -37,7 +37,7 @@ fn not_small<T: Number + Tiles>(product: &InBounds<'_, T>, scratch: &mut [T], si
 /// parts that threads take have no fewer columns.
 #[inline(always)]
 fn is_small<T>(&Product { dims: &[_, k, n], all_rows, .. }: &Product<'_, T>) -> bool {
-    all_rows.max(k).max(n) < NARROWEST_PART && all_rows * k * n <= SMALL_PRODUCT
+    all_rows.max(k).max(n) < COLUMN_SIZES.narrowest && all_rows * k * n <= SMALL_PRODUCT
 }
 
 /// Computes one product by the kernels `micro`, which the processor must have, in the way that is best for these
@@ -88,14 +88,14 @@ pub fn multiply_by<T: Number + Tiles>(
 /// [`multiply`] does for all columns.
 #[cfg(any(test, not(any(feature = "matrixmultiply", not(target_arch = "x86_64")))))]
 pub fn by_columns<T: Number + Tiles>() -> Option<super::product::MultiplyColumns<T>> {
-    use super::sizes::{INNER_ROWS, ROWS_TO_SHARE};
+    use super::sizes::INNER_ROWS;
 
     Some(|product, scratch, region| {
         let (micro, caches) = (T::micro(simd_level()), Caches::of_this_processor());
         let Product { dims: &[_, _, n], all_rows, .. } = **product;
-        const { assert!(INNER_ROWS < ROWS_TO_SHARE, "few rows have sums of another order") };
+        const { assert!(INNER_ROWS < COLUMN_SIZES.rows_to_share, "few rows have sums of another order") };
         let is_of_blocks = !is_small(product)
-            && all_rows >= ROWS_TO_SHARE
+            && all_rows >= COLUMN_SIZES.rows_to_share
             && n > 1
             && !choices::combines(micro, caches, product);
         assert!(is_of_blocks, "sums have the order of the whole product");

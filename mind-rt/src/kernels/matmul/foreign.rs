@@ -9,7 +9,7 @@
 
 use super::floats;
 use super::product::{InBounds, Product, Sink};
-use super::sizes::ROWS_TO_SHARE;
+use super::sizes::COLUMN_SIZES;
 use crate::kernels::epilogue::Block;
 use crate::kernels::limit::limit;
 use crate::kernels::number::Number;
@@ -83,7 +83,9 @@ pub fn by_columns<T>() -> Option<super::product::MultiplyColumns<T>> {
 fn is_worth_preparing<T>(&Product { dims: &[_, k, n], all_rows, .. }: &Product<'_, T>) -> bool {
     const SHORTEST: usize = 8;
     const WORTH: usize = limit(32 * 32 * 32, 12 * 12 * 12);
-    all_rows >= ROWS_TO_SHARE && k.min(n) >= SHORTEST && all_rows.saturating_mul(k).saturating_mul(n) >= WORTH
+    all_rows >= COLUMN_SIZES.rows_to_share
+        && k.min(n) >= SHORTEST
+        && all_rows.saturating_mul(k).saturating_mul(n) >= WORTH
 }
 
 /// Stores some rows and columns of a product, from `row` and `column` on.

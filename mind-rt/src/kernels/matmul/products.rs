@@ -7,7 +7,7 @@ use mind_shape::{MAX_RANK, threads as split};
 use super::operands::{BatchDim, MatRef, last_index};
 use super::product::{InBounds, Multiply, MultiplyColumns, Product, Sink};
 use super::region::Region;
-use super::sizes::PARTS_OF_A_THREAD;
+use super::sizes::COLUMN_SIZES;
 use super::{columns, on_demand};
 use crate::kernels::check;
 use crate::kernels::compiled::Compiled;
@@ -226,7 +226,7 @@ impl<'a, T: Number> Products<'a, T> {
     /// part.
     fn ends(&self, threads: usize) -> impl Iterator<Item = usize> {
         let (rows, [m, ..]) = (self.rows, self.dims);
-        let (matrices, many) = (rows / m, threads.saturating_mul(PARTS_OF_A_THREAD));
+        let (matrices, many) = (rows / m, threads.saturating_mul(COLUMN_SIZES.parts_of_a_thread));
         let are_whole = matrices >= many;
         let parts = if are_whole { many } else { threads };
         (1..=parts).map(move |part| {

@@ -65,7 +65,7 @@ pub const BEYOND_CACHES: usize = limit(8 << 20, 2 << 10);
 
 /// The most rows for which right blocks are prefetched and never packed. With more rows, the first tiles of a block are
 /// few of all tiles that read it, and packing pays.
-pub const FETCHED_ROWS: usize = limit(16, 4) * MAX_ROWS;
+pub const FETCHED_ROWS: usize = 2 * READS * MAX_ROWS;
 
 /// The most steps of `k`, and as many columns, of a right block that is prefetched: two blocks fit into the
 /// second-level cache.
@@ -89,30 +89,16 @@ pub const INNER_COLUMNS: usize = 4;
 /// The fewest columns with which it pays to read rows from end to end.
 pub const LONG: usize = limit(256, 16);
 
-// Results.
+// Results and threads.
 
-/// Up to this many products per sum, computing tiles takes less time than writing results that are not in the cache.
-pub const SHALLOW: usize = limit(COLUMNS.shallow, 4);
-
-// Threads.
-
-/// From this many rows on, threads take rows, or columns on demand.
-pub const ROWS_TO_SHARE: usize = limit(COLUMNS.rows_to_share, 12);
-
-/// A last part of fewer columns might be computed by another kernel with another order of sums: the one for small
-/// products (`floats`), or the one for a single vector.
-pub const NARROWEST_PART: usize = limit(COLUMNS.narrowest, 8);
-
-/// The usual number of parts per thread, if the product is wide enough. With more parts, threads wait less for the last
-/// one.
-pub const PARTS_OF_A_THREAD: usize = COLUMNS.parts_of_a_thread;
-
-/// The sizes at which a product is split by columns.
+/// The sizes at which a product is split by columns. A last part narrower than `narrowest` might be computed by another
+/// kernel with another order of sums: the one for small products (`floats`), or the one for a single vector. Up to
+/// `shallow` products per sum, computing tiles takes less time than writing results that are not in the cache.
 pub const COLUMN_SIZES: ColumnSizes = ColumnSizes {
-    rows_to_share: ROWS_TO_SHARE,
+    rows_to_share: limit(COLUMNS.rows_to_share, 12),
     grain: limit(COLUMNS.grain, 16),
-    narrowest: NARROWEST_PART,
-    parts_of_a_thread: PARTS_OF_A_THREAD,
+    narrowest: limit(COLUMNS.narrowest, 8),
+    parts_of_a_thread: COLUMNS.parts_of_a_thread,
     fewest: limit(COLUMNS.fewest, 16),
-    shallow: SHALLOW,
+    shallow: limit(COLUMNS.shallow, 4),
 };
