@@ -64,8 +64,9 @@ pub fn right<T>(micro: &Micro<T>, caches: Caches, product: &Product<'_, T>) -> R
         usize::MAX
     } else if size <= caches.level_2() || !reads_lines(micro) {
         READS
-    } else if size <= BEYOND_CACHES {
-        READS / 2
+    } else if size < BEYOND_CACHES / 2 {
+        // In the third-level cache: each read waits longer.
+        READS * 5 / 8
     } else {
         1
     };

@@ -3,8 +3,8 @@
 use super::operands::share_sets;
 use super::room::Room;
 use super::sizes::{
-    DEPTH, FETCHED, FETCHED_ROWS, LEFT_BYTES, PACKED_STACK_BYTES, READS, RIGHT_BYTES, WAITING_ROWS,
-    WIDE_LINES,
+    DEPTH, FETCHED, FETCHED_ROWS, FEW_LINES, LEFT_BYTES, PACKED_STACK_BYTES, READS, RIGHT_BYTES,
+    WAITING_ROWS, WIDE_LINES,
 };
 use crate::kernels::tile::{LINE, MAX_ROWS};
 
@@ -75,12 +75,12 @@ impl<T> LeftRoom<T> {
     }
 }
 
-/// Whether copies of left columns that are `apart` elements apart may pay. They pay if columns are read often, and leave
-/// the caches before they are read again, because they are large, or because a tile reads more of them than a cache set
-/// has room for. They never pay if rows are contiguous.
+/// Whether copies of left columns that are `apart` elements apart may pay. They pay if columns leave the caches before
+/// they are read again, because they are large, or because a tile reads more of them than a cache set has room for.
+/// They never pay if rows are contiguous.
 pub(super) const fn left_pays<T>([m, k, n]: [usize; 3], apart: usize) -> bool {
-    let leaves = bytes::<T>(m, k) > RIGHT_BYTES || k > MAX_ROWS && share_sets::<T>(apart);
-    apart != 1 && leaves && n > WIDE_LINES * LINE / size_of::<T>()
+    let is_far = bytes::<T>(m, k) > RIGHT_BYTES && n > WIDE_LINES * LINE / size_of::<T>();
+    apart != 1 && (is_far || k > MAX_ROWS && share_sets::<T>(apart) && n > FEW_LINES * LINE / size_of::<T>())
 }
 
 pub(super) const fn bytes<T>(rows: usize, columns: usize) -> usize {

@@ -49,13 +49,16 @@ pub const NEAR_ROWS: usize = limit(256, 16);
 
 // Left operands.
 
-/// A left operand may be packed if a row of the result has more cache lines than this.
+/// A left operand is packed if a row of the result has more cache lines than this.
 pub const WIDE_LINES: usize = limit(8, 1);
+
+/// As [`WIDE_LINES`], if the operand's columns share cache sets and panels are a cache line wide.
+pub const FEW_LINES: usize = limit(2, 1);
 
 // Right operands.
 
-/// The most tiles of rows that read a right operand where it lies, unless it is in no cache and panels are a cache line
-/// wide. So a packed block of the left operand, for which the right one is packed anew, has at least as many tiles.
+/// The most tiles of rows that read a right operand where it lies, if it fits into the second-level cache, or if panels
+/// are wide. Fewer do if it is in another cache, and one does if it is in none. So a packed block of the left operand, for which the right one is packed anew, has at least as many tiles.
 pub const READS: usize = limit(8, 2);
 
 /// Bytes of a right operand that is usually in no cache. For up to [`READS`] tiles of rows, only such an operand is
