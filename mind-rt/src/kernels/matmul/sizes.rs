@@ -58,7 +58,8 @@ pub const FEW_LINES: usize = limit(2, 1);
 // Right operands.
 
 /// The most tiles of rows that read a right operand where it lies, if it fits into the second-level cache, or if panels
-/// are wide. Fewer do if it is in another cache, and one does if it is in none. So a packed block of the left operand, for which the right one is packed anew, has at least as many tiles.
+/// are wide. Fewer do if it is in another cache, and one does if it is in none. So a packed block of the left operand,
+/// for which the right one is packed anew, has at least as many tiles.
 pub const READS: usize = limit(8, 2);
 
 /// Bytes of a right operand that is usually in no cache. For up to [`READS`] tiles of rows, only such an operand is
