@@ -52,7 +52,7 @@ impl Path {
         self.changes.contains_key(&block)
     }
 
-    /// Whether the value of an instruction depends on a call.
+    /// Whether a value is on the path.
     pub fn contains(&self, value: ValueId) -> bool {
         self.uses.contains_key(&value)
     }
@@ -221,7 +221,7 @@ impl<'a> Search<'a> {
             || is_whole && !self.depends[value.index()] && (home == block || self.on_path.contains(&home))
     }
 
-    /// Whether this holds for all values of the blocks around that a block uses.
+    /// Whether [`has_accumulator`](Self::has_accumulator) holds for all values of the blocks around that a block uses.
     fn uses_accumulators(&self, id: BlockId) -> bool {
         let mut blocks = vec![id];
         while let Some(at) = blocks.pop() {
@@ -270,8 +270,7 @@ impl Reverse<'_> {
             {
                 continue;
             }
-            let tangent = self.program.types.tangent(ty);
-            let ty = self.program.types.intern(Type::Accumulator(tangent));
+            let ty = self.accumulator_type(ty);
             let accumulator = self.b.value(ty);
             self.leaves.insert(leaf, Leaf::Accumulator(accumulator));
             if let Some(path) = &mut self.path {
@@ -300,7 +299,7 @@ impl Reverse<'_> {
     ) -> ValueId {
         let Instruction { result, operation, operands, .. } = instruction;
         self.know_only(map);
-        // The second half has read these accumulators already; it comes later.
+        // The second half was generated first and has taken these leaves.
         let accumulators = self.path.iter().flat_map(|path| &path.accumulators);
         let leaves = accumulators.map(|(value, own)| ((*value, Vec::new()), Leaf::Accumulator(*own)));
         self.leaves.extend(leaves);
@@ -310,16 +309,14 @@ impl Reverse<'_> {
             Operation::If(then, otherwise) => {
                 let blocks = [*then, *otherwise].map(|block| {
                     self.b.begin(&[]);
-                    let value = self.path_block(block, &[], change, map);
+                    let value = self.path_block(block, change, map);
                     self.b.end(value)
                 });
                 self.b.emit(Operation::If(blocks[0], blocks[1]), values, TypeId::FLOAT)
             }
             Operation::Loop(form, body) => {
-                let own = &self.source.block(*body).parameters;
-                let types: Vec<_> = own.iter().map(|parameter| self.source.ty(*parameter)).collect();
-                let given = self.b.begin(&types);
-                let value = self.path_block(*body, &given, change, map);
+                self.begin_body(*body, map);
+                let value = self.path_block(*body, change, map);
                 let turn = self.b.end(value);
                 self.b.emit(Operation::Loop(*form, turn), values, TypeId::FLOAT)
             }
@@ -327,14 +324,11 @@ impl Reverse<'_> {
         }
     }
 
-    fn path_block(&mut self, id: BlockId, given: &[ValueId], change: ValueId, map: &mut Map) -> ValueId {
+    /// Generates both halves of a block of the path. The new values of its parameters are in `map`.
+    fn path_block(&mut self, id: BlockId, change: ValueId, map: &mut Map) -> ValueId {
         let tape = self.b.value(TypeId::TAPE);
         self.open_frame(id, tape);
-        let own = &self.source.block(id).parameters;
-        for (parameter, value) in own.iter().zip(given) {
-            self.know(super::reverse::Key::Value(*parameter), *value);
-            map.insert(*parameter, *value);
-        }
+        self.know_only(map);
         let value = self.both_passes(id, change, map);
         self.close_frame();
         value

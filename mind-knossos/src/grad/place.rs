@@ -179,8 +179,7 @@ impl<'p> Reverse<'p> {
         };
         let depth = self.depth_of(leaf.0);
         let structure = self.structure_of(&leaf, ty);
-        let tangent = self.program.types.tangent(ty);
-        let ty = self.program.types.intern(Type::Accumulator(tangent));
+        let ty = self.accumulator_type(ty);
         let accumulator = self.b.emit_at(depth, Operation::Accumulator, [structure], ty);
         if let Some(before) = before {
             let add = Operation::AddTo(Box::new([]));
@@ -198,6 +197,12 @@ impl<'p> Reverse<'p> {
             }
             Root::Members(_) | Root::None => None,
         }
+    }
+
+    /// The type of the accumulator of a leaf with this type.
+    pub(super) fn accumulator_type(&mut self, ty: TypeId) -> TypeId {
+        let tangent = self.program.types.tangent(ty);
+        self.program.types.intern(Type::Accumulator(tangent))
     }
 
     /// Creates the accumulators of a parameter, before the second half of the innermost frame's block.
@@ -328,8 +333,7 @@ impl<'p> Reverse<'p> {
             }
             return;
         }
-        let tangent = self.program.types.tangent(ty);
-        let accumulator_ty = self.program.types.intern(Type::Accumulator(tangent));
+        let accumulator_ty = self.accumulator_type(ty);
         let target = match self.root(value, path.clone()) {
             Root::Part(root, path, place) => Some((self.target(root, path), place)),
             Root::Members(_) | Root::None => None,

@@ -121,7 +121,7 @@ impl Reverse<'_> {
         self.b.get(&self.program.types, both, 0)
     }
 
-    fn begin_body(&mut self, body: BlockId, map: &mut Map) -> Vec<ValueId> {
+    pub(super) fn begin_body(&mut self, body: BlockId, map: &mut Map) -> Vec<ValueId> {
         let own = &self.source.block(body).parameters;
         let types: Vec<_> = own.iter().map(|parameter| self.source.ty(*parameter)).collect();
         let given = self.b.begin(&types);

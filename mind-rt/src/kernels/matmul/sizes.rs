@@ -19,8 +19,8 @@ use crate::kernels::tile::{MAX_ROWS, MOST_VECTORS};
 pub const DEPTH: usize = limit(512, 8);
 
 /// The most bytes of a right block, including one additional step of `k`, see
-/// [`panel_start`](super::pack::panel_start). An operand of so many bytes stays in the second-level cache while it is
-/// read where it lies.
+/// [`panel_start`](super::pack::panel_start). Operands of at most this size stay in the second-level cache between two
+/// reads.
 pub const RIGHT_BYTES: usize = limit(513 << 10, 1 << 10);
 
 /// The most bytes of a packed left block, including one additional step of `k`. The right operand is packed anew for
