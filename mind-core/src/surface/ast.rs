@@ -11,17 +11,19 @@ mod calls;
 mod items;
 mod loops;
 mod memory;
+mod nodes;
 mod templates;
 mod transforms;
 
 pub(crate) use body::new_axes;
 pub use body::{
     Argument, BinaryOp, Body, ExprId, FieldPattern, FieldValue, Node, NodeKind, Number, NumberValue, Path,
-    Pattern, Scope, Subscript, SubscriptKind, Transposed, WrittenText,
+    Pattern, Subscript, SubscriptKind, Transposed, WrittenText,
 };
 pub use callee::Callee;
 pub use loops::{Loop, LoopKind, LoopOptions};
 pub use memory::MemoryBound;
+pub use nodes::Scope;
 use proc_macro2::{Ident, TokenStream};
 pub use templates::{
     ConstantKind, Declared, DeclaredKind, ElementClass, ElementPattern, Formal, Home, Pack, Template,
