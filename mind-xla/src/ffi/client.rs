@@ -12,6 +12,7 @@ use super::abi::{self, FunctionIndex, Opaque, Start, Text};
 use super::buffer::Buffer;
 use super::executable::Executable;
 use super::key_value;
+use super::launch::LaunchIds;
 use super::step::{Queue, Step, StepFailure};
 use super::table::{Padded, Table, borrowed, int, start};
 use super::transfer::Transfer;
@@ -232,15 +233,19 @@ impl Client {
             options: borrowed(options),
             executable: ptr::null_mut(),
         };
+        let launch_ids = match self.store {
+            None => LaunchIds::OfProcess,
+            Some(_) => LaunchIds::of_program(text, options),
+        };
         // SAFETY: the function takes these arguments. It only reads the text and the options, which live until it
         // returns. Nothing else owns the executable.
         unsafe {
             let executable = self.table.call(FunctionIndex::ClientCompile, arguments)?.executable;
-            Executable::new(self, executable)
+            Executable::new(self, executable, launch_ids)
         }
     }
 
-    /// Loads a program that [`Executable::serialize`] wrote.
+    /// Loads a program that [`Executable::serialize`] wrote, for a client without other processes.
     pub fn load(self: &Rc<Self>, bytes: &[u8]) -> Result<Executable, Failure> {
         self.table.has(FunctionIndex::ExecutableDeserializeAndLoad)?;
         let arguments = abi::Deserialize {
@@ -254,7 +259,7 @@ impl Client {
         // else owns the executable.
         unsafe {
             let arguments = self.table.call(FunctionIndex::ExecutableDeserializeAndLoad, arguments)?;
-            Executable::new(self, arguments.executable)
+            Executable::new(self, arguments.executable, LaunchIds::OfProcess)
         }
     }
 

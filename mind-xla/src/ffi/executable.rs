@@ -6,6 +6,7 @@ use std::rc::Rc;
 use super::abi::{self, FunctionIndex, Opaque, Text};
 use super::buffer::Buffer;
 use super::client::Client;
+use super::launch::LaunchIds;
 use super::step::Step;
 use super::table::{Padded, copied_bytes, start};
 use crate::device::ProgramMemory;
@@ -15,6 +16,7 @@ use crate::error::Failure;
 pub struct Executable {
     client: Rc<Client>,
     executable: Opaque,
+    launch_ids: LaunchIds,
     results: usize,
 }
 
@@ -23,8 +25,12 @@ impl Executable {
     ///
     /// # Safety
     /// The executable must be one of the client, which nothing else owns.
-    pub(super) unsafe fn new(client: &Rc<Client>, executable: Opaque) -> Result<Self, Failure> {
-        let mut executable = Self { client: client.clone(), executable, results: 0 };
+    pub(super) unsafe fn new(
+        client: &Rc<Client>,
+        executable: Opaque,
+        launch_ids: LaunchIds,
+    ) -> Result<Self, Failure> {
+        let mut executable = Self { client: client.clone(), executable, launch_ids, results: 0 };
         // SAFETY: the function takes an executable of this kind.
         let results = executable
             .with_inner(|inner| unsafe { client.table.number(FunctionIndex::ExecutableNumOutputs, inner) })?;
@@ -117,7 +123,7 @@ impl Executable {
             start: start::<abi::ExecuteOptions>(),
             callbacks: [ptr::null_mut(); 2],
             callback_counts: [0; 2],
-            launch: 0,
+            launch: self.launch_ids.next(),
             padding: 0,
             kept: ptr::null(),
             kept_count: 0,

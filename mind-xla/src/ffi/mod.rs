@@ -16,6 +16,7 @@ mod bytes;
 mod client;
 mod executable;
 mod key_value;
+mod launch;
 mod step;
 mod table;
 mod trace;

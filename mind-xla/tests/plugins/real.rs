@@ -39,6 +39,8 @@ mind! {
 
     fn peaks<N>(x: f32[N, 2]) -> (f32, f32[2], f32[N]) { (max(x), min(x, axis = 0), max(x, axis = 1)) }
 
+    fn total<N>(x: f32[N]) -> f32 { sum(x) }
+
     fn powers(a: f32[256, 256]) -> f32[256, 256] { a @ a @ a @ a @ a }
 
     fn scale(a: &mut f32[256, 256]) { a = a * 0.5; }
@@ -376,6 +378,26 @@ fn every_type_comes_back_whole() {
     assert_eq!(results[2].to_vec::<i32>().expect("i32"), expected.2.as_slice());
     assert_eq!(results[3].to_vec::<i64>().expect("i64"), expected.3.as_slice());
     assert_eq!((results[3].dims(), results.len()), (&[2, 8][..], 4));
+}
+
+/// The devices of all clients have the same numbers.
+#[test]
+fn clients_of_several_threads_add_their_own_parts() {
+    let Some(first) = client(4) else { return };
+    let sums = |client: &Client, scale: usize| {
+        let program = program(total::MIC, total::UPDATES).extent("N", 8).axis("d", 4).split("x", &["d"]);
+        let executable = client.compile(&program).expect("the program compiles");
+        for turn in 0..500 {
+            let x: Tensor![f32; ?] = Tensor::from_fn_with((8,), |[i]| (scale * (i + turn)) as f32);
+            let results = executable.call().pass("x", &x).run().expect("it runs");
+            let expected = (scale * (28 + 8 * turn)) as f32;
+            assert_eq!(results[0].number::<f32>().expect("it is a number"), expected, "turn {turn}");
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| sums(&client(4).expect("there is a plugin"), 10));
+        sums(&first, 1);
+    });
 }
 
 #[test]

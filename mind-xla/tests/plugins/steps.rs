@@ -58,6 +58,22 @@ fn assert_updated(on_devices: &OnDevices, steps: usize) {
     assert!(added(back.b.as_slice(), expected.b.as_slice()), "{:?}", back.b);
 }
 
+/// The plugin counts a run with the launch id of an earlier one as a misuse.
+#[test]
+fn runs_of_all_clients_have_launch_ids_of_their_own() {
+    let copy = variant("good");
+    let plugin = Plugin::load(&copy.path).expect("it loads");
+    let clients = [client(&plugin, "", ""), client(&plugin, "", "")];
+    let mut programs = clients.each_ref().map(|client| [loaded(client), loaded(client)]);
+    for _ in 0..3 {
+        for (executable, on_devices) in programs.as_flattened_mut() {
+            start(executable, on_devices).expect("it starts").wait().expect("it ends");
+        }
+    }
+    drop((programs, clients));
+    assert_nothing_is_left(&plugin);
+}
+
 #[test]
 fn programs_run_behind_one_another_while_the_caller_goes_on() {
     for (limit, expected) in [(None, 2), (Some(0), 1), (Some(1), 1), (Some(3), 3), (Some(9), 6)] {

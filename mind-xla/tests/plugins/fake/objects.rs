@@ -3,9 +3,9 @@
 use std::ffi::c_int;
 use std::mem::size_of;
 use std::ptr::null_mut;
-use std::sync::Arc;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
-use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
 
 use crate::abi::{self, Opaque, Start, Text};
 use crate::processes::Processes;
@@ -20,6 +20,8 @@ pub static ERRORS: AtomicI64 = AtomicI64::new(0);
 pub static RUNNING: AtomicI64 = AtomicI64::new(0);
 pub static MOST: AtomicI64 = AtomicI64::new(0);
 pub static MISUSES: AtomicI64 = AtomicI64::new(0);
+/// The launch ids of all executions.
+pub static LAUNCHES: Mutex<BTreeSet<c_int>> = Mutex::new(BTreeSet::new());
 pub static LOG: Log = Log::new();
 
 pub struct Error {

@@ -2,7 +2,7 @@
 //!
 //! - The n-th result of a program is the n-th argument, or the argument that it updates with 1 added to each `f32`.
 //! - The version of the platform lists how many objects of each kind are alive, how many executions have not ended, and
-//!   how often an object was destroyed while it was used.
+//!   how many misuses there were: an object was destroyed while it was used, or two executions had one launch id.
 //! - The description of device 0 tells how many executions there were at most at a time, and that of device 1 is the log:
 //!   the starts and ends of executions and of copies that go on after their calls.
 //! - The option `fail` of a client names the operation that fails.
@@ -12,7 +12,7 @@
 //!   Executions of a client run in order. The failure of one is not told of those that take its results.
 //! - The option `copies` has such an entry for each copy to a device that goes on after its call.
 //! - A client that is one of several processes exchanges its number of devices with the others by the callbacks, and
-//!   each of its executions exchanges a key. The option `limit` is the time limit for a key in milliseconds. The option
+//!   each of its executions exchanges its launch id. The option `limit` is the time limit for a key in milliseconds. The option
 //!   `keys` is a script of calls of the callbacks before that; the version of the platform then has their results. The
 //!   variant `alone` ignores the callbacks.
 //! - The option `version` of a client is the version of the platform.

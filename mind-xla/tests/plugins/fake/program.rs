@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use crate::abi::{self, Opaque};
 use crate::objects::{
-    BUFFERS, Buffer, Client, EXECUTABLES, Executable, LOG, MOST, RUNNING, arguments, destroyed, error, event, fails, made,
-    misused_if, text,
+    BUFFERS, Buffer, Client, EXECUTABLES, Executable, LAUNCHES, LOG, MOST, RUNNING, arguments, destroyed, error, event,
+    fails, made, misused_if, text,
 };
 use crate::processes::Refusal;
 use crate::schedule::{Completion, Data, Entry, Meet, Wait, Work};
@@ -122,6 +122,8 @@ pub unsafe extern "C" fn execute(given: Opaque) -> Opaque {
     if fails("execute") {
         return error(13, "the program cannot be started");
     }
+    let launch = unsafe { (*arguments.options).launch };
+    misused_if(launch <= 0 || !LAUNCHES.lock().expect("no thread panics").insert(launch));
     let client = unsafe { &mut *executable.client.cast::<Client>() };
     let (after, is_scheduled_to_fail) = match client.schedule.pop_front() {
         Some(Entry::Full) => return error(8, "out of memory"),
@@ -182,8 +184,13 @@ pub unsafe extern "C" fn execute(given: Opaque) -> Opaque {
     let meet = client.processes.clone().map(|processes| -> Meet {
         let name = name.clone();
         Box::new(move || {
-            let Refusal(_, text) = processes.exchange(&name, "").err()?;
-            Some(&*text.leak())
+            match processes.exchange(&name, &launch.to_string()) {
+                Ok(launches) => {
+                    let same = launches.iter().all(|other| *other == launches[0]);
+                    (!same).then_some("the processes run different programs")
+                }
+                Err(Refusal(_, text)) => Some(&*text.leak()),
+            }
         })
     });
     let is_ready = is_ready && meet.is_none();
