@@ -57,6 +57,7 @@ pub fn compile(text: &str, bindings: &[Binding], request: &Request) -> Result<(P
     program.complete()?;
     let exports = exports(&mut program, request)?;
     program.optimise();
+    program.inline_base_cases();
     Ok((program, exports))
 }
 

@@ -17,8 +17,15 @@ pub(super) fn prune(types: &Types, body: &mut Body) {
     pruner.block(body, body.entry);
 }
 
+/// The largest constant that is added to an index or a size.
+const MOST_OFFSET: i64 = 1 << 32;
+
+/// The number of nested choices in an index.
+const MOST_CHOICES: u32 = 3;
+
 /// Known facts about sizes and indices.
 pub(super) struct Facts {
+    /// The operation and the operands of an instruction. Those of a choice are the results of its branches.
     made: Vec<Option<(Operation, Vec<ValueId>)>>,
     /// The size of each tensor, if it is a known value.
     sizes: Vec<Option<ValueId>>,
@@ -43,6 +50,12 @@ impl Facts {
                     }
                 }
                 Operation::Integer(_) | Operation::Tuple | Operation::Get(_) => {}
+                Operation::Scalar(Scalar::AddI | Scalar::SubI) => {}
+                Operation::If(then, otherwise) => {
+                    let results = [then, otherwise].map(|branch| body.block(*branch).result);
+                    facts.made[result.index()] = Some((operation.clone(), results.to_vec()));
+                    continue;
+                }
                 _ => continue,
             }
             facts.made[result.index()] = Some((operation.clone(), operands.clone()));
@@ -84,8 +97,52 @@ impl Facts {
             (Some((Operation::Tuple, members)), _) => {
                 members.iter().enumerate().all(|(member, index)| self.is_below_member(*index, size, member))
             }
+            _ => self.counts_below(index, 0, size, MOST_CHOICES),
+        }
+    }
+
+    /// Whether an index plus an offset is known to be below a size: it is the counter of a loop plus a constant, where
+    /// the loop's size is this size minus at least that constant. Both branches of a choice are looked at, in at most
+    /// `choices` nested ones.
+    ///
+    /// The size is that of a tensor, so it is not negative. Then no constant up to `MOST_OFFSET` overflows.
+    fn counts_below(&self, index: ValueId, offset: i64, size: ValueId, choices: u32) -> bool {
+        let (index, own) = self.without_offset(index);
+        let offset = offset + own;
+        if let Some(counted) = self.counted[index.index()] {
+            let (base, of_size) = self.without_offset(size);
+            let (counted_base, of_counted) = self.without_offset(counted);
+            return base == counted_base && offset >= 0 && of_counted + offset <= of_size;
+        }
+        match self.made(index) {
+            Some((Operation::If(..), results)) if choices > 0 => {
+                results.iter().all(|result| self.counts_below(*result, offset, size, choices - 1))
+            }
             _ => false,
         }
+    }
+
+    /// A value as another one plus a constant.
+    fn without_offset(&self, value: ValueId) -> (ValueId, i64) {
+        let constant = |value| match self.made(value) {
+            Some((Operation::Integer(constant), _)) => Some(*constant),
+            _ => None,
+        };
+        let (base, offset) = match self.made(value) {
+            Some((Operation::Scalar(Scalar::AddI), &[one, other])) => {
+                match (constant(one), constant(other)) {
+                    (_, Some(constant)) => (one, constant),
+                    (Some(constant), _) => (other, constant),
+                    _ => return (value, 0),
+                }
+            }
+            Some((Operation::Scalar(Scalar::SubI), &[one, other])) => match constant(other) {
+                Some(constant) => (one, constant.saturating_neg()),
+                None => return (value, 0),
+            },
+            _ => return (value, 0),
+        };
+        if (-MOST_OFFSET..=MOST_OFFSET).contains(&offset) { (base, offset) } else { (value, 0) }
     }
 
     /// Whether a member of an index is below the same member of a size: it counts a loop over that extent.
@@ -115,6 +172,34 @@ impl Facts {
             (None, None) => one == other,
         }
     }
+
+    /// Whether an instruction can fail for a reason other than a loop's size, or has an effect.
+    pub fn fails(&self, types: &Types, body: &Body, instruction: &Instruction) -> bool {
+        let Instruction { result, operation, operands, .. } = instruction;
+        let scalar = [TypeId::FLOAT, TypeId::INTEGER, TypeId::UNIT].contains(&body.ty(*result));
+        match operation {
+            Operation::AddTo(_) | Operation::Assert(_) | Operation::Print | Operation::Call(_) => true,
+            Operation::Bounds | Operation::ArgMax => true,
+            Operation::Index => !self.is_inside(operands[0], operands[1]),
+            Operation::Scalar(Scalar::DivI) => !matches!(
+                self.made(operands[1]),
+                Some((Operation::Integer(divisor), _)) if *divisor != 0
+            ),
+            Operation::Add => !scalar,
+            Operation::Dot => types.element(body.ty(operands[0])).is_some(),
+            // An empty sum of tensors fails.
+            Operation::Loop(Loop::Sum, turn) => !scalar || self.block_fails(types, body, *turn),
+            operation => operation.blocks().any(|block| self.block_fails(types, body, block)),
+        }
+    }
+
+    /// Like [`Facts::fails`], for a block. Inside it, a loop whose size may be negative can fail too.
+    fn block_fails(&self, types: &Types, body: &Body, id: BlockId) -> bool {
+        body.block(id).instructions.iter().any(|instruction| {
+            let is_loop = matches!(instruction.operation, Operation::Loop(..));
+            is_loop && !self.is_size(instruction.operands[0]) || self.fails(types, body, instruction)
+        })
+    }
 }
 
 struct Pruner<'t> {
@@ -133,7 +218,7 @@ impl Pruner<'_> {
         // The sizes that later loops of this block check.
         let mut checked = Vec::new();
         while let Some(mut instruction) = instructions.pop() {
-            if !self.live[instruction.result.index()] && !self.fails(body, &instruction) {
+            if !self.live[instruction.result.index()] && !self.facts.fails(self.types, body, &instruction) {
                 let Operation::Loop(..) = instruction.operation else { continue };
                 let size = instruction.operands[0];
                 if self.facts.is_size(size) || checked.contains(&size) || self.around.contains(&size) {
@@ -163,33 +248,5 @@ impl Pruner<'_> {
         }
         kept.reverse();
         body.blocks[id.index()].instructions = kept;
-    }
-
-    /// Whether an instruction can fail for a reason other than a loop's size, or has an effect.
-    fn fails(&self, body: &Body, instruction: &Instruction) -> bool {
-        let Instruction { result, operation, operands, .. } = instruction;
-        let scalar = [TypeId::FLOAT, TypeId::INTEGER, TypeId::UNIT].contains(&body.ty(*result));
-        match operation {
-            Operation::AddTo(_) | Operation::Assert(_) | Operation::Print | Operation::Call(_) => true,
-            Operation::Bounds | Operation::ArgMax => true,
-            Operation::Index => !self.facts.is_inside(operands[0], operands[1]),
-            Operation::Scalar(Scalar::DivI) => !matches!(
-                self.facts.made(operands[1]),
-                Some((Operation::Integer(divisor), _)) if *divisor != 0
-            ),
-            Operation::Add => !scalar,
-            Operation::Dot => self.types.element(body.ty(operands[0])).is_some(),
-            // An empty sum of tensors fails.
-            Operation::Loop(Loop::Sum, turn) => !scalar || self.block_fails(body, *turn),
-            operation => operation.blocks().any(|block| self.block_fails(body, block)),
-        }
-    }
-
-    /// Like [`Pruner::fails`], for a block. Inside it, a loop whose size may be negative can fail too.
-    fn block_fails(&self, body: &Body, id: BlockId) -> bool {
-        body.block(id).instructions.iter().any(|instruction| {
-            let is_loop = matches!(instruction.operation, Operation::Loop(..));
-            is_loop && !self.facts.is_size(instruction.operands[0]) || self.fails(body, instruction)
-        })
     }
 }

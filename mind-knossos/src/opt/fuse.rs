@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::failures::Facts;
+use super::{failures::Facts, inline::count};
 use crate::{
     ir::{Block, BlockId, Body, Instruction, Loop, Operation, ValueDef, ValueId},
     scalars::Scalar,
@@ -198,7 +198,9 @@ impl Fuser {
         let once = all == 1 && (in_one_turn || as_often);
         // A check in every iteration would cost more than it saves.
         let cheap = (known || as_often) && is_cheap(body, built.turn);
-        ((once || cheap) && self.is_total(body, built.turn)).then_some(Fused {
+        // The other branch may be the only one that needs the tensor, so that `sink` builds it there.
+        let in_branch = as_often && block != built.block && is_scalar(body, built.turn);
+        ((once || cheap || in_branch) && self.is_total(body, built.turn)).then_some(Fused {
             turn: built.turn,
             copied: all > 1,
             check: (!known).then_some(built.size),
@@ -216,15 +218,31 @@ impl Fuser {
 
     /// Copies the body of a building loop for an index.
     fn copy(&mut self, body: &mut Body, turn: BlockId, index: ValueId) -> Block {
-        let block = body.block(turn).clone();
-        let mut copies = HashMap::from([(block.parameters[0], index)]);
+        let mut copies = HashMap::from([(body.block(turn).parameters[0], index)]);
+        self.copy_block(body, turn, &mut copies)
+    }
+
+    /// Copies a block and the branches in it, for other values in place of some.
+    fn copy_block(&mut self, body: &mut Body, id: BlockId, copies: &mut HashMap<ValueId, ValueId>) -> Block {
+        let block = body.block(id).clone();
         let mut instructions = Vec::with_capacity(block.instructions.len());
         for own in block.instructions {
-            let result = self.value(body, body.ty(own.result));
             let operands =
                 own.operands.iter().map(|operand| *copies.get(operand).unwrap_or(operand)).collect();
+            let operation = match own.operation {
+                Operation::If(then, otherwise) => {
+                    let [then, otherwise] = [then, otherwise].map(|branch| {
+                        let copy = self.copy_block(body, branch, copies);
+                        body.blocks.push(copy);
+                        BlockId::new(body.blocks.len() - 1)
+                    });
+                    Operation::If(then, otherwise)
+                }
+                operation => operation,
+            };
+            let result = self.value(body, body.ty(own.result));
             copies.insert(own.result, result);
-            instructions.push(Instruction { result, operands, ..own });
+            instructions.push(Instruction { result, operation, operands, ..own });
         }
         let result = *copies.get(&block.result).unwrap_or(&block.result);
         Block { parameters: Vec::new(), instructions, result }
@@ -244,7 +262,7 @@ impl Fuser {
 }
 
 /// Whether a block neither prints nor adds to accumulators.
-fn is_pure(body: &Body, id: BlockId) -> bool {
+pub(super) fn is_pure(body: &Body, id: BlockId) -> bool {
     body.block(id).instructions.iter().all(|instruction| match &instruction.operation {
         Operation::AddTo(_) | Operation::Print | Operation::Call(_) | Operation::Read => false,
         operation => operation.blocks().all(|inner| is_pure(body, inner)),
@@ -256,27 +274,45 @@ fn is_cheap(body: &Body, id: BlockId) -> bool {
     const CHEAP_TURN: usize = 4;
 
     let instructions = &body.block(id).instructions;
-    instructions.len() <= CHEAP_TURN
-        && instructions.iter().all(|instruction| {
-            matches!(
-                instruction.operation,
-                Operation::Integer(_)
-                    | Operation::Float(_)
-                    | Operation::Bool(_)
-                    | Operation::Tuple
-                    | Operation::Get(_)
-                    | Operation::Scalar(
-                        Scalar::AddI
-                            | Scalar::SubI
-                            | Scalar::MulI
-                            | Scalar::ToFloat
-                            | Scalar::AddF
-                            | Scalar::SubF
-                            | Scalar::MulF
-                            | Scalar::NegF
-                    )
+    instructions.len() <= CHEAP_TURN && instructions.iter().all(is_arithmetic)
+}
+
+/// Whether a body costs no more than a few scalar operations and an element access.
+fn is_scalar(body: &Body, id: BlockId) -> bool {
+    const SCALAR_TURN: usize = 12;
+
+    let is_scalar = |own: &Instruction| {
+        let mut branches = own.operation.blocks();
+        match own.operation {
+            Operation::If(..) => branches.all(|branch| is_scalar(body, branch)),
+            Operation::Index => true,
+            Operation::Scalar(Scalar::LtI | Scalar::LteI | Scalar::GtI | Scalar::GteI) => true,
+            _ => is_arithmetic(own),
+        }
+    };
+    count(body, id) <= SCALAR_TURN && body.block(id).instructions.iter().all(is_scalar)
+}
+
+/// Whether an instruction is a literal, a tuple, or a scalar operation that takes about a cycle.
+const fn is_arithmetic(instruction: &Instruction) -> bool {
+    matches!(
+        instruction.operation,
+        Operation::Integer(_)
+            | Operation::Float(_)
+            | Operation::Bool(_)
+            | Operation::Tuple
+            | Operation::Get(_)
+            | Operation::Scalar(
+                Scalar::AddI
+                    | Scalar::SubI
+                    | Scalar::MulI
+                    | Scalar::ToFloat
+                    | Scalar::AddF
+                    | Scalar::SubF
+                    | Scalar::MulF
+                    | Scalar::NegF
             )
-        })
+    )
 }
 
 fn count_uses(body: &Body, id: BlockId, uses: &mut [usize]) {

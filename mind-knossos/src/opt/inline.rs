@@ -1,5 +1,7 @@
 //! Inlines calls of small functions.
 
+use std::borrow::Cow;
+
 use crate::ir::{
     Block, BlockId, Body, Definition, Derivative, FunctionId, Instruction, Operation, Program, ValueId,
 };
@@ -12,28 +14,50 @@ const MOST_OF_CALLER: usize = 3000;
 
 /// Inlines the calls of small functions in a body.
 pub(super) fn inline(program: &Program, own: FunctionId, body: Body) -> Body {
-    let size = count(&body);
-    let entry = body.entry;
-    let same = (0..body.values.len()).map(ValueId::new).collect();
-    let mut inliner = Inliner { program, own, body, same, size };
-    inliner.block(entry);
-    inliner.body
+    Inliner::new(body, |id, _| callee(program, own, id).map(Cow::Borrowed)).inlined()
 }
 
-fn count(body: &Body) -> usize {
-    body.blocks.iter().map(|block| block.instructions.len()).sum()
+/// The body of a function that can be inlined: it is small, contains no calls, and the program does not define its
+/// derivatives.
+fn callee(program: &Program, own: FunctionId, id: FunctionId) -> Option<&Body> {
+    let Definition::Defined(body) = &program.function(id).definition else { return None };
+    let derivatives = [Derivative::Fwd, Derivative::Rev, Derivative::SufFwdPass, Derivative::SufRevPass];
+    let written = derivatives.iter().any(|derivative| program.written_derivative(*derivative, id).is_some());
+    let calls = body.blocks.iter().flat_map(|block| &block.instructions).any(|instruction| {
+        matches!(instruction.operation, Operation::Call(_) | Operation::Pack(_) | Operation::Unpack(..))
+    });
+    (id != own && !written && !calls).then_some(body)
 }
 
-struct Inliner<'p> {
-    program: &'p Program,
-    own: FunctionId,
+/// The number of instructions in a block and in the blocks in it.
+pub(super) fn count(body: &Body, id: BlockId) -> usize {
+    let instructions = body.block(id).instructions.iter();
+    instructions.map(|own| 1 + own.operation.blocks().map(|inner| count(body, inner)).sum::<usize>()).sum()
+}
+
+/// Replaces calls by the instructions of the callee.
+pub(super) struct Inliner<F> {
+    /// The body that replaces a call of this function, which is the given instruction.
+    callee: F,
     body: Body,
     /// The replacement of each value.
     same: Vec<ValueId>,
     size: usize,
 }
 
-impl<'p> Inliner<'p> {
+impl<'p, F: Fn(FunctionId, &Instruction) -> Option<Cow<'p, Body>>> Inliner<F> {
+    pub fn new(body: Body, callee: F) -> Self {
+        let size = count(&body, body.entry);
+        let same = (0..body.values.len()).map(ValueId::new).collect();
+        Self { callee, body, same, size }
+    }
+
+    /// The body with the callees that are small in place of their calls, as far as it stays small.
+    pub fn inlined(mut self) -> Body {
+        self.block(self.body.entry);
+        self.body
+    }
+
     fn block(&mut self, id: BlockId) {
         let instructions = std::mem::take(&mut self.body.blocks[id.index()].instructions);
         let mut written = Vec::with_capacity(instructions.len());
@@ -42,13 +66,16 @@ impl<'p> Inliner<'p> {
                 *operand = self.same[operand.index()];
             }
             match instruction.operation {
-                Operation::Call(callee) => match self.callee(callee) {
-                    Some(callee) => {
-                        let result = self.copy(callee, &instruction.operands, &mut written);
-                        self.same[instruction.result.index()] = result;
+                Operation::Call(callee) => {
+                    let callee = (self.callee)(callee, &instruction);
+                    match callee.filter(|callee| self.has_room(callee)) {
+                        Some(callee) => {
+                            let result = self.copy(&callee, &instruction.operands, &mut written);
+                            self.same[instruction.result.index()] = result;
+                        }
+                        None => written.push(instruction),
                     }
-                    None => written.push(instruction),
-                },
+                }
                 _ => {
                     for inner in instruction.operation.blocks() {
                         self.block(inner);
@@ -62,25 +89,14 @@ impl<'p> Inliner<'p> {
         block.result = self.same[block.result.index()];
     }
 
-    /// The body of a function that can be inlined: it is small, contains no calls, and the program does not define its
-    /// derivatives.
-    fn callee(&self, id: FunctionId) -> Option<&'p Body> {
-        let Definition::Defined(body) = &self.program.function(id).definition else { return None };
-        let derivatives = [Derivative::Fwd, Derivative::Rev, Derivative::SufFwdPass, Derivative::SufRevPass];
-        let written =
-            derivatives.iter().any(|derivative| self.program.written_derivative(*derivative, id).is_some());
-        let calls = body.blocks.iter().flat_map(|block| &block.instructions).any(|instruction| {
-            matches!(instruction.operation, Operation::Call(_) | Operation::Pack(_) | Operation::Unpack(..))
-        });
-        // The size is checked before anything is copied.
-        let size = count(body);
-        let small = size <= MOST_OF_CALLEE && self.size + size <= MOST_OF_CALLER;
-        (id != self.own && small && !written && !calls).then_some(body)
+    fn has_room(&self, callee: &Body) -> bool {
+        let size = count(callee, callee.entry);
+        size <= MOST_OF_CALLEE && self.size + size <= MOST_OF_CALLER
     }
 
     /// Emits the instructions of a function for these operands and returns its result.
     fn copy(&mut self, callee: &Body, operands: &[ValueId], written: &mut Vec<Instruction>) -> ValueId {
-        self.size += count(callee);
+        self.size += count(callee, callee.entry);
         let first = self.body.values.len();
         self.body.values.extend(callee.values.iter().cloned());
         self.same.extend((first..self.body.values.len()).map(ValueId::new));

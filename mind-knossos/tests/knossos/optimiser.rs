@@ -15,6 +15,7 @@ fn programs_become_the_ir_that_is_recorded() {
     check_folder("optimised", |name, source| {
         let mut program = check(source).expect("the program has no mistake");
         program.optimise();
+        program.inline_base_cases();
         assert_eq!(verify(&program), Ok(()), "{name}");
         "optimised\n".to_owned() + &comments(&print(&program))
     });

@@ -76,6 +76,7 @@ fn runs_the_same_optimised(program: &RandomProgram, seed: u64) -> Result<Checked
     let plain = check(&program.to_string()).map_err(|diags| format!("{:?}", diags.as_slice()))?;
     let mut optimised = plain.clone();
     optimised.optimise();
+    optimised.inline_base_cases();
     verify(&optimised).map_err(|faults| faults[0].to_string())?;
     let id = plain.overloads(RandomProgram::NAME)[0];
     let options = Options { most_steps: 5_000_000, ..Options::default() };
