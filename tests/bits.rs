@@ -110,6 +110,14 @@ mind! {
         (log(sums * sums + 1.0), among * sums)
     }
 
+    fn activated<N, M>(x: f64[N, M], b: f64[M]) -> (f64[N, M], f64[N, M]) {
+        (nn::sigmoid(x + b) * tanh(x), where(x > b, exp(x), x))
+    }
+
+    fn waves<N, M>(x: f32[N, M], b: f32[M]) -> f32[N, M] { sin(x + b) * pow(abs(x), b) }
+
+    fn cell(x: f64[21], h: f64[21]) -> f64[21] { nn::sigmoid(x) * tanh(h) }
+
     fn moved<N>(x: f32[N, 300, 7]) -> f32[7, N, 150] { transpose(x[0.., ..;2, 0..], [2, 0, 1]) * 2.0 }
 }
 
@@ -304,6 +312,36 @@ fn sum_in_lanes(lanes: usize, elements: &[f32]) -> f32 {
         lanes.iter_mut().zip(upper).for_each(|(lane, other)| *lane += other);
     }
     lanes[0]
+}
+
+/// Rows are computed in registers, of which the last one may overlap the one before.
+#[test]
+fn elements_do_not_depend_on_the_length_of_their_row() {
+    let alone = |element: f64| -> Tensor![f64; ?, ?] { Tensor::from_fn_with((1, 1), |_| element) };
+    let alone_f32 = |element: f32| -> Tensor![f32; ?, ?] { Tensor::from_fn_with((1, 1), |_| element) };
+    for len in (1..=70).chain([127, 128, 129]) {
+        let x_f32: Tensor![f32; ?, ?] = uneven((3, len));
+        let x: Tensor![f64; ?, ?] = Tensor::from_fn_with((3, len), |at| x_f32[at].into());
+        let b: Tensor![f64; ?] = Tensor::from_fn_with((len,), |[i]| 0.25 - i as f64 / 16.0);
+        let (first, second) = activated(&x, &b);
+        for (at, (first, second)) in first.as_slice().iter().zip(second.as_slice()).enumerate() {
+            let b: Tensor![f64; ?] = Tensor::from_fn_with((1,), |_| b[[at % len]]);
+            let expected = activated(&alone(x.as_slice()[at]), &b);
+            let expected = (expected.0.as_slice()[0].to_bits(), expected.1.as_slice()[0].to_bits());
+            assert_eq!((first.to_bits(), second.to_bits()), expected, "element {at} of rows of {len}");
+        }
+        // One angle needs the slower form.
+        let b: Tensor![f32; ?] = Tensor::from_fn_with((len,), |[i]| if i == 5 { 1e9 } else { i as f32 });
+        for (at, found) in waves(&x_f32, &b).as_slice().iter().enumerate() {
+            let b: Tensor![f32; ?] = Tensor::from_fn_with((1,), |_| b[[at % len]]);
+            let expected = waves(&alone_f32(x_f32.as_slice()[at]), &b).as_slice()[0];
+            assert_eq!(found.to_bits(), expected.to_bits(), "element {at} of rows of {len}");
+        }
+    }
+    let row: Tensor![f64; ?, ?] = Tensor::from_fn_with((1, 21), |[_, i]| i as f64 / 8.0 - 1.0);
+    let known: Tensor![f64; 21] = Tensor::from_fn(|[i]| row[[0, i]]);
+    let expected = activated(&row, &Tensor::zeros_with((21,))).0;
+    assert_eq!(cell(&known, &known).as_slice(), expected.as_slice());
 }
 
 #[test]

@@ -15,7 +15,7 @@ pub use crate::kernels::conv::{
     Conv2d, conv2d, conv2d_grad_filter, conv2d_grad_filter_scratch, conv2d_grad_filter_with,
     conv2d_grad_input, conv2d_grad_input_scratch, conv2d_grad_input_with, conv2d_scratch, conv2d_with,
 };
-pub use crate::kernels::copy::{copy_strided, fill, padded, slice_grad};
+pub use crate::kernels::copy::{copy_strided, fill, padded, slice_grad, whole_registers};
 pub use crate::kernels::draws::Draws;
 pub use crate::kernels::epilogue::{Block, Destination, Epilogue, Finish, Finished, Stored, one_by_one};
 pub use crate::kernels::gather::{

@@ -363,6 +363,7 @@ fn every_kind_of_loop_computes_what_the_interpreter_does() {
         "Padded",
         "ProductRow",
         "PutBack",
+        "Registers",
         "Size",
         "Store",
         "SumColumns",

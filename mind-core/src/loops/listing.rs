@@ -225,6 +225,10 @@ impl<'a> Printer<'a> {
                 let [index, first, of] = [index, first, of].map(|var| self.name(*var));
                 format!("for {index} from {first} on where {of} is not 0")
             }
+            Control::Registers { first, count, len, width } => {
+                let [first, count] = [first, count].map(|var| self.name(*var));
+                format!("registers of {width} in {}, {count} elements from {first} on", self.size(len))
+            }
             Control::Elements { index, count } => {
                 format!("each {} of {}", self.name(*index), self.size(count))
             }

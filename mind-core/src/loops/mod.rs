@@ -508,6 +508,18 @@ pub enum Control {
         /// A slice of the elements of the block.
         of: Var,
     },
+    /// For each of two parts of a row: all registers that fit, and if elements remain, the register at the end of the row,
+    /// which overlaps the first part. A row that is shorter than a register is a single part.
+    Registers {
+        /// The first element of a part.
+        first: Var,
+        /// The number of elements of a part.
+        count: Var,
+        /// The number of elements of the row.
+        len: Size,
+        /// The number of elements of a register.
+        width: usize,
+    },
     /// For each element of a row, from the first on.
     Elements {
         /// The index.

@@ -58,7 +58,7 @@ At one SIMD level, an elementwise function gives the same bits in every loop tha
 epilogue of a product or convolution. Small computations are not compiled for a level and run in place:
 
 - scalars;
-- loops of up to 64 elements whose extents are known;
+- loops of up to 64 elements whose extents are known, and of fewer if they compute functions such as `exp`;
 - products of up to 256 multiplications whose extents are known and at most 16.
 
 Like the portable level of x86-64, they do not fuse multiplications with additions. Their last bits may therefore

@@ -28,6 +28,13 @@ pub fn padded<T: Storable + Default, const N: usize>(elements: &[T]) -> [T; N] {
     block
 }
 
+/// The number of elements in the whole registers of `width` that fit into a row. A shorter row is one part.
+#[inline(always)]
+#[must_use]
+pub const fn whole_registers(len: usize, width: usize) -> usize {
+    if len < width { len } else { len - len % width }
+}
+
 /// `dst[i..] = src[offset + Σ i · stride]` for every index `i..` below `dims`. `dst` is contiguous in the order of
 /// `dims`. This covers transposes, broadcasts (stride 0) and slices (`offset`, multiplied strides).
 pub fn copy_strided<T: Compiled>(dims: &[usize], strides: &[usize], offset: usize, src: &[T], dst: &mut [T]) {

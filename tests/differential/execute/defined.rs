@@ -63,6 +63,7 @@ pub(super) fn defined(statement: &Statement) -> Vec<Var> {
                 vec![*index]
             }
             Control::Chains { first, end, .. } => vec![*first, *end],
+            Control::Registers { first, count, .. } => vec![*first, *count],
             Control::Blocks { first, rows, .. } => vec![*first, *rows],
             Control::If { .. } => Vec::new(),
         },

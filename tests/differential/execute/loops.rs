@@ -426,6 +426,17 @@ impl<'m, 'p> Machine<'m, 'p> {
                     self.held[index.0] = Held::Nothing;
                 }
             }
+            Control::Registers { first, count, len, width } => {
+                let len = self.size(len);
+                let whole = if len < *width { len } else { len / width * width };
+                let rest = (whole < len).then(|| (len - width, *width));
+                for (at, of_part) in [(0, whole)].into_iter().chain(rest) {
+                    self.define(*first, Held::Size(at));
+                    self.define(*count, Held::Size(of_part));
+                    self.body(body);
+                    [first, count].into_iter().for_each(|var| self.held[var.0] = Held::Nothing);
+                }
+            }
             Control::Elements { index, count } => {
                 for at in 0..self.size(count) {
                     self.define(*index, Held::Size(at));

@@ -4,6 +4,7 @@ use crate::{
     loops::{Control, ElementRef, Expr, Holds, Size, Statement, Subslice, Var},
     plan::{Node, Operand, Pass, View},
     reduce::Neutral,
+    ty::DType,
 };
 
 use super::{
@@ -52,6 +53,56 @@ impl NestLowering<'_> {
         if known.is_none_or(|len| len % width > 0) {
             self.rest(pass, &variables, sums, width);
         }
+    }
+
+    /// Whether a pass is processed in registers: it is slow to compute elements one by one, and they may be computed twice.
+    pub(super) fn is_in_registers(&self, pass: &Pass, variables: &Variables, width: usize) -> bool {
+        let inner = self.rank() - 1;
+        let reads = variables.reads.iter().filter(|is_read| **is_read).count();
+        let mut stores = pass.stores.iter();
+        matches!(self.frame, NestRows::Nest)
+            && self.inner_known().is_none_or(|len| len > LOOPED && len % width > 0)
+            && pass.folds.is_empty()
+            && variables.values.is_empty()
+            && self.read_apart(variables).count() == reads
+            && stores.all(|store| matches!(Along::of(&store.target, inner), Along::Consecutive))
+            && pass.elements.iter().any(|node| node.op.row().cost.is_series())
+            && !self.draws_ahead(pass)
+    }
+
+    /// Processes the elements of a row in registers of `width` elements. The last one is at the end of the row and may
+    /// overlap the one before, so that no rest is computed one by one or copied.
+    pub(super) fn registers(&mut self, pass: &Pass, variables: &Variables, width: usize) {
+        let len = self.inner_len();
+        // A function with range checks takes its slower form for a block, not for the whole row.
+        if pass.elements.iter().any(|node| node.op.row().range.is_some()) {
+            self.whole_blocks(pass, variables, &[], width, len.clone());
+            let done = len.clone().over(width).times(Size::known(width));
+            self.out.open(Control::If { less: done, than: len.clone() });
+            let count = Size::Least(Box::new([len.clone(), Size::known(width)]));
+            let count = self.out.size("count", count);
+            let first = self.out.size("first", len.minus(count.into()));
+            self.part_of_row(pass, variables, first, count);
+        } else {
+            let first = self.out.variable(None, "first", Holds::Size);
+            let count = self.out.variable(None, "count", Holds::Size);
+            self.out.open(Control::Registers { first, count, len, width });
+            self.part_of_row(pass, variables, first, count);
+        }
+        self.out.close();
+    }
+
+    /// Processes `count` elements of a row from `first` on.
+    fn part_of_row(&mut self, pass: &Pass, variables: &Variables, first: Var, count: Var) {
+        let mut pairs = Vec::new();
+        for (of, written) in self.consecutive(variables) {
+            let var = self.out.derived(of, "part", Holds::Borrowed(self.out.dtype(of)));
+            let part = Subslice { of, at: Some(first.into()), len: Some(count.into()) };
+            self.out.push(Statement::Borrow { var, part, written });
+            pairs.push((of, var));
+        }
+        let variables = Variables { start: Some(first), ..variables.with(&pairs) };
+        self.each(pass, &variables, &[], "j", count.into(), None);
     }
 
     /// Whether LLVM vectorises the elements only if they are copied to arrays: if many are not contiguous, if random bits
@@ -316,7 +367,7 @@ impl NestLowering<'_> {
         let inner = self.rank() - 1;
         let mut targets = variables.targets.iter();
         // An unneeded quotient of two integers may divide by 0.
-        pass.elements.iter().all(|node| node.dtype.is_float())
+        pass.elements.iter().all(|node| node.dtype.is_float() || node.dtype == DType::Bool)
             && !self.reads_strided(variables)
             && targets.all(|(view, _)| matches!(Along::of(view, inner), Along::Consecutive))
     }

@@ -22,8 +22,8 @@ const fn register(dtype: DType) -> usize {
     64 / dtype.bytes()
 }
 
-/// The elements of a block if no sum decides it: two registers, so that one `exp` hides the latency of another.
-const PLAIN: usize = 32;
+/// The longest rows of a known length that LLVM would combine, by gathers and scatters.
+const LONGEST_COMBINED: usize = 32;
 
 /// The variables of one pass.
 #[derive(Clone)]
@@ -152,28 +152,13 @@ impl NestLowering<'_> {
             NestRows::Block(_) => pass.stores.iter().map(|store| register(self.dtype(&store.target))).max(),
             NestRows::Rows(_) => None,
         };
-        // Functions with a faster form for operands in range are still long. If one register is computed at a time,
-        // their constants are read once and need no registers.
-        let ranged = pass.elements.iter().filter(|node| node.op.row().range.is_some());
-        let plain = ranged.map(|node| register(node.dtype)).max().unwrap_or(PLAIN);
-        let is_short = self.inner_known().is_some_and(|len| len <= plain);
-        let width = width.or_else(|| (!is_short && self.is_padded(pass, &variables, plain)).then_some(plain));
-        let is_long = self.inner_known().is_none_or(|len| len > LOOPED);
-        let width = width.or_else(|| (is_long && self.needs_copies(pass, &variables)).then_some(plain));
         match (block, width) {
             (Some(_), Some(width)) => {
                 self.out.push(Statement::OneByOne);
                 self.padded(pass, &variables, sums, width, &self.inner_len());
             }
-            (_, None) => {
-                if self.inner_known().is_some_and(|len| ONE_BY_ONE < len && len <= PLAIN)
-                    && reads_numbers(pass)
-                {
-                    self.out.push(Statement::OneByOne);
-                }
-                self.each(pass, &variables, sums, "j", self.inner_len(), None);
-            }
             (None, Some(width)) => self.blocks(pass, &variables, sums, width),
+            (_, None) => self.stores(pass, &variables, sums),
         }
         if factor.is_some() {
             self.out.close();
@@ -181,6 +166,32 @@ impl NestLowering<'_> {
         for axis in outer.rev() {
             self.out.close();
             self.close_chains(axis, &in_lanes);
+        }
+    }
+
+    /// Processes the elements of a pass without sums in lanes.
+    fn stores(&mut self, pass: &Pass, variables: &Variables, sums: &[Option<LaneFold>]) {
+        let (len, known) = (self.inner_len(), self.inner_known());
+        let floats = pass.elements.iter().map(|node| node.dtype).filter(|dtype| dtype.is_float());
+        let width = floats.map(register).max().unwrap_or(LOOPED);
+        // A block is two registers, so that one `exp` hides the latency of another. Functions with a faster form for
+        // operands in range are still long. If one register is computed at a time, their constants are read once and
+        // need no registers.
+        let ranged = pass.elements.iter().filter(|node| node.op.row().range.is_some());
+        let block = ranged.map(|node| register(node.dtype)).max().unwrap_or(2 * width);
+        if known.is_none_or(|len| len > LOOPED) && self.needs_copies(pass, variables) {
+            self.blocks(pass, variables, sums, block);
+        } else if self.is_in_registers(pass, variables, width) {
+            self.registers(pass, variables, width);
+        } else if known.is_none_or(|len| len > block && len % width > 0)
+            && self.is_padded(pass, variables, block)
+        {
+            self.blocks(pass, variables, sums, block);
+        } else {
+            if known.is_some_and(|len| ONE_BY_ONE < len && len <= LONGEST_COMBINED) && reads_numbers(pass) {
+                self.out.push(Statement::OneByOne);
+            }
+            self.each(pass, variables, sums, "j", len, None);
         }
     }
 

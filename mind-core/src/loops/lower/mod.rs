@@ -28,7 +28,7 @@ use crate::{
 pub use epilogue::{Epilogue, Finished, Product, Whole, epilogue, is_tiny, product};
 
 use captures::Captures;
-use nest::{Along, WORTH_DISPATCHING, buffer, dtype, known, operands, targets};
+use nest::{Along, SERIES, WORTH_DISPATCHING, buffer, dtype, known, operands, targets};
 use rows::{NestLowering, NestRows};
 use writer::Writer;
 
@@ -101,7 +101,7 @@ pub fn nest(plan: &Plan, nest: &Nest) -> LoweredNest {
     let (variables, body) = out.finish();
     let run = match (cut, known(&nest.extents)) {
         (Some(cut), _) => Execution::Cut(cut),
-        (None, Some(elements)) if elements <= WORTH_DISPATCHING => Execution::Inline,
+        (None, Some(elements)) if work(nest, elements) <= WORTH_DISPATCHING => Execution::Inline,
         (None, Some(_) | None) => Execution::Dispatched,
     };
     LoweredNest::Looped(Loops {
@@ -112,6 +112,13 @@ pub fn nest(plan: &Plan, nest: &Nest) -> LoweredNest {
         run,
         depends_on_fusing: has_functions(nest),
     })
+}
+
+/// The work of a nest of `elements`, in simple operations on an element.
+fn work(nest: &Nest, elements: i64) -> i64 {
+    let nodes = nest.passes.iter().flat_map(|pass| &pass.elements);
+    let series = nodes.filter(|node| node.op.row().cost.is_series()).count();
+    elements.saturating_mul(1 + SERIES * series as i64)
 }
 
 /// The element types and the lengths of the scratch memory that accumulates sums of a nest.

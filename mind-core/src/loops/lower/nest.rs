@@ -6,8 +6,11 @@ use crate::{
     ty::DType,
 };
 
-/// A nest of at most this many elements, known ahead, runs inline: choosing a SIMD level would cost more.
+/// A nest of at most this much work, known ahead, runs inline: choosing a SIMD level would cost more.
 pub(super) const WORTH_DISPATCHING: i64 = 64;
+
+/// The work of a function such as `exp`, in simple operations on an element.
+pub(super) const SERIES: i64 = 8;
 
 /// How a view moves along an axis.
 pub(super) enum Along {

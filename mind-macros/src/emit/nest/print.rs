@@ -290,6 +290,12 @@ impl<'a> Printer<'a> {
                      let {index} = {first} + set.trailing_zeros() as usize; set &= set - 1;"
                 )
             }
+            Control::Registers { first, count, len, width } => {
+                let ([first, count], len) = ([first, count].map(|var| self.name(*var)), self.size(len));
+                format!(
+                    "{{ let (mut {first}, mut {count}) = (0, rt::whole_registers({len}, {width})); loop {{"
+                )
+            }
             // The loop has its own counter. In a build without optimisation, the calls that a range makes for each
             // element take a large part of the time.
             Control::Elements { index, count } => {
@@ -303,6 +309,13 @@ impl<'a> Printer<'a> {
     fn end(&self, head: &Control) -> String {
         match head {
             Control::Elements { index, .. } => format!("{} += 1; }} }}\n", self.name(*index)),
+            Control::Registers { first, count, len, width } => {
+                let ([first, count], len) = ([first, count].map(|var| self.name(*var)), self.grouped(len));
+                format!(
+                    "if {first} + {count} == {len} {{ break; }}\n\
+                     ({first}, {count}) = ({len} - {width}, {width}); }} }}\n"
+                )
+            }
             Control::Nonzero { .. } => "} }\n".to_owned(),
             Control::For { .. } | Control::Chains { .. } | Control::Blocks { .. } | Control::If { .. } => {
                 "}\n".to_owned()
