@@ -96,12 +96,27 @@ fn padding_counts_in_means_as_asked() {
         fn of_uncounted(x: f32[1, 5, 6, 2], dy: f32[1, 3, 3, 2]) -> f32[1, 5, 6, 2] {
             vjp(uncounted, wrt = x)(x, dy)
         }
+        fn any_uncounted<N, H, W, C>(x: f32[N, H, W, C]) -> f32[N, (H - 1) / 2 + 1, (W - 1) / 2 + 1, C] {
+            avg_pool(x, [3, 3], strides = [2, 2], padding = [[1, 1], [1, 1]], counted = false)
+        }
+        fn of_any_uncounted<N, H, W, C>(
+            x: f32[N, H, W, C], dy: f32[N, (H - 1) / 2 + 1, (W - 1) / 2 + 1, C],
+        ) -> f32[N, H, W, C] {
+            vjp(any_uncounted, wrt = x)(x, dy)
+        }
     }
     let x = image();
     assert_near(counted(&x).as_slice(), &COUNTED_MEANS);
     assert_near(of_counted(&x, &numbered()).as_slice(), &COUNTED);
     assert_near(uncounted(&x).as_slice(), &UNCOUNTED_MEANS);
     assert_near(of_uncounted(&x, &numbered()).as_slice(), &UNCOUNTED);
+    let any: Tensor![f32; ?, ?, ?, ?] = Tensor::from_fn_with((1, 5, 6, 2), |at| x[at]);
+    let dy: Tensor![f32; ?, ?, ?, ?] = Tensor::from_fn_with((1, 3, 3, 2), |at| numbered::<3, 3>()[at]);
+    assert_near(any_uncounted(&any).as_slice(), &UNCOUNTED_MEANS);
+    assert_near(of_any_uncounted(&any, &dy).as_slice(), &UNCOUNTED);
+    let expression =
+        mind!(avg_pool(any, [3, 3], strides = [2, 2], padding = [[1, 1], [1, 1]], counted = false));
+    assert_near(expression.as_slice(), &UNCOUNTED_MEANS);
 }
 
 #[test]

@@ -89,22 +89,33 @@ pub(super) fn slid(windows: &Windows, operands: &[&Type], rank: usize) -> Result
     }))
 }
 
-/// The slice that an index expression takes of the operand at `position_of`, and the axes that it drops. Every extent
-/// is known.
+/// The slice that an index expression takes of the operand at `position_of`, and the axes that it drops. Of an axis whose
+/// extent is a symbol, it takes all or the first position.
 pub(super) fn index(operands: &[&Type], position_of: usize, subscripts: &[Subscript]) -> (Slice, Vec<i64>) {
-    let operand = operands[position_of];
-    let extents = operand.shape.as_literals().expect("every extent is known");
+    /// The extent in place of a symbol.
+    const ANY: i64 = i64::MAX / 2;
+
+    let dims = &*operands[position_of].shape;
+    let extents: Vec<i64> = dims.iter().map(|dim| dim.as_literal().unwrap_or(ANY)).collect();
     let bindings = extents_in(subscripts.iter().flat_map(bounds_of), operands);
     let bound = |bound: &Dim| bound.evaluate(&bindings).expect("the rule of the index expression holds");
     let subscripts: Vec<_> = subscripts.iter().map(|part| with_bounds(part, bound)).collect();
     // The rule only reads the extents of the type.
     let taken = subscripted(RuleType::new(DType::F32, &extents), &subscripts);
-    let taken = &taken.expect("the rule of the index expression holds")[..operand.rank()];
-    // One past the last position that is taken, limited by the extent, since the next step may be outside.
-    let end = |axis: usize| (taken[axis].start + taken[axis].extent * taken[axis].step).min(extents[axis]);
+    let taken = &taken.expect("the rule of the index expression holds")[..dims.len()];
+    let end = |axis: usize| {
+        let (of, dim) = (&taken[axis], &dims[axis]);
+        if of.extent == ANY {
+            return dim.clone();
+        }
+        // One past the last position that is taken, limited by the extent, since the next step may be outside.
+        let end = (of.start + of.extent * of.step).min(extents[axis]);
+        assert!(dim.as_literal().is_some() || end == 1, "every extent is at least 1, but may be no more");
+        Dim::literal(end)
+    };
     let slice = Slice {
         starts: taken.iter().map(|taken| Dim::literal(taken.start)).collect(),
-        ends: (0..taken.len()).map(|axis| Dim::literal(end(axis))).collect(),
+        ends: (0..taken.len()).map(end).collect(),
         steps: taken.iter().map(|taken| taken.step).collect(),
     };
     (slice, (0..taken.len()).filter(|axis| taken[*axis].dropped).map(position).collect())
