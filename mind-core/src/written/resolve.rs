@@ -105,7 +105,7 @@ pub(super) fn index(operands: &[&Type], position_of: usize, subscripts: &[Subscr
     let taken = &taken.expect("the rule of the index expression holds")[..dims.len()];
     let end = |axis: usize| {
         let (of, dim) = (&taken[axis], &dims[axis]);
-        if of.extent == ANY {
+        if (of.start, of.step, of.extent) == (0, 1, ANY) {
             return dim.clone();
         }
         // One past the last position that is taken, limited by the extent, since the next step may be outside.
