@@ -77,12 +77,7 @@ impl Sinker<'_> {
 
 /// Notes the uses of values by an instruction and by the blocks in it.
 fn note(body: &Body, instruction: &Instruction, place: Use, uses: &mut HashMap<ValueId, Use>) {
-    for operand in &instruction.operands {
-        let all = uses.entry(*operand).or_insert(place);
-        if *all != place {
-            *all = Use::Elsewhere;
-        }
-    }
+    instruction.operands.iter().for_each(|operand| note_value(*operand, place, uses));
     for inner in instruction.operation.blocks() {
         note_block(body, inner, place, uses);
     }
@@ -92,7 +87,11 @@ fn note_block(body: &Body, id: BlockId, place: Use, uses: &mut HashMap<ValueId, 
     for instruction in &body.block(id).instructions {
         note(body, instruction, place, uses);
     }
-    let all = uses.entry(body.block(id).result).or_insert(place);
+    note_value(body.block(id).result, place, uses);
+}
+
+fn note_value(value: ValueId, place: Use, uses: &mut HashMap<ValueId, Use>) {
+    let all = uses.entry(value).or_insert(place);
     if *all != place {
         *all = Use::Elsewhere;
     }

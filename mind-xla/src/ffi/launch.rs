@@ -1,8 +1,8 @@
 //! The launch ids of runs.
 //!
-//! By this number a plugin tells the runs of programs apart. XLA's collectives within a process meet by the launch id,
-//! the devices and the operation, and the devices of two clients have the same numbers. So two runs at the same time,
-//! one of each client, would exchange elements with each other if they had the same launch id.
+//! A plugin tells runs of programs apart by their launch ids. XLA's collectives within a process find their participants
+//! by the launch id, the numbers of the devices and the operation, and the devices of all clients have the same numbers.
+//! Two runs of different clients with the same launch id would therefore exchange elements if they ran at the same time.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
